@@ -1,0 +1,1 @@
+"""Lago: classified-ads alerts without loss. One package shared by every function and the command line."""

@@ -1,0 +1,1 @@
+"""Where messages go: a message in, a classified outcome out."""

@@ -1,0 +1,1 @@
+"""Marketplace adapters: a query in, pages of ads out."""

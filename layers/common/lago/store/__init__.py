@@ -1,0 +1,1 @@
+"""DynamoDB, behind the words of the domain."""
