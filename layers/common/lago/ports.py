@@ -1,4 +1,4 @@
-"""What the use cases need of the store, as small protocols. The DynamoDB store and the in-memory fake pass one suite."""
+"""What the use cases need of the store, as small protocols; DynamoDB and the in-memory fake pass one suite."""
 
 from typing import Protocol
 

@@ -11,7 +11,7 @@ FLOOR = Milliseconds(1_000)
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """Waits of base, base*factor, base*factor², … up to cap, each ± jitter (a share), for `attempts` attempts in all."""
+    """Waits of base, base*factor, base*factor², … up to cap, each ± jitter (a share), `attempts` attempts in all."""
 
     base: Milliseconds
     factor: float = 2.0
