@@ -5,7 +5,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from lago.domain.event import Event, EventKind, WatchLive
-from lago.domain.ids import DestinationId, Minor, NotificationId, OwnerId, WatchId
+from lago.domain.ids import DestinationId, Minor, NotificationId, OwnerId, SearchId, WatchId
 
 
 class Destination(Struct, frozen=True, kw_only=True):
@@ -29,6 +29,7 @@ class Notification(Struct, frozen=True, kw_only=True):
     id: NotificationId
     destination: DestinationId
     event: Event
+    search: SearchId = SearchId("")
     watches: tuple[WatchId, ...]
     label: str
     """What the person calls the watch."""

@@ -1,0 +1,191 @@
+"""The protocol of a mailbox: who may send, and what a send's outcome does to rows and mailbox. Pure.
+
+One message is one claim: the claim raises the epoch, sets a lease and names the rows in the air (`in_flight`), which is
+their charge. Recording the outcome releases the mailbox. A claimer that dies leaves `in_flight` behind an expired
+lease: whoever comes next finds it and charges those rows a lost dispatch.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lago.domain.backoff import Backoff, wait
+from lago.domain.ids import EpochMs, Milliseconds, NotificationId
+from lago.domain.notification import Destination, Notification
+from lago.domain.outcome import Outcome, OutcomeKind
+
+HISTORY = 10
+"""How many attempts a row remembers: a row's size must not grow with the number of its attempts."""
+
+DeadReason = Literal["message", "outage", "ambiguous", "render", "crash", "expired"]
+
+
+class Attempt(Struct, frozen=True, array_like=True):
+    """One line of a row's history: when, the class of the outcome, and what the far side said."""
+
+    at: EpochMs
+    kind: str
+    reason: str
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """A notification that waits, or died. `attempts` counts recorded failures, `lost` dispatches without an outcome."""
+
+    notification: Notification
+    created: EpochMs
+    next_attempt_at: EpochMs
+    attempts: int = 0
+    lost: int = 0
+    alone: bool = False
+    """Not to be clubbed: its last dispatch crashed, or its club was refused."""
+    generation: int = 0
+    """How often it was brought back from the dead."""
+    history: tuple[Attempt, ...] = ()
+    died: EpochMs | None = None
+    dead_reason: DeadReason | None = None
+
+    @property
+    def id(self) -> NotificationId:
+        """The notification's id: the same news twice is one row."""
+        return self.notification.id
+
+    @property
+    def spent(self) -> int:
+        """Attempts charged in all."""
+        return self.attempts + self.lost
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """A mailbox: its destination, and how that is doing. `due_at` is None while nothing waits."""
+
+    destination: Destination
+    epoch: int = 0
+    lease_until: EpochMs | None = None
+    in_flight: tuple[NotificationId, ...] = ()
+    suspects: tuple[NotificationId, ...] = ()
+    """Lost in the air before they were rows: to be charged when their outbox brings them again."""
+    gate_until: EpochMs = EpochMs(0)
+    failures: int = 0
+    """Consecutive outages: above 0 one message probes at a time."""
+    waiting: int = 0
+    dead: int = 0
+    due_at: EpochMs | None = None
+    delivered: Mapping[str, int] = {}
+    """Messages delivered by hour since the epoch, the last 24 hours."""
+
+    def leased(self, now: EpochMs) -> bool:
+        """Whether a sender holds it now."""
+        return self.lease_until is not None and self.lease_until > now
+
+    def lost(self, now: EpochMs) -> frozenset[NotificationId]:
+        """What a dead claimer left in the air, this time or before."""
+        left = () if self.leased(now) else self.in_flight
+        return frozenset((*left, *self.suspects))
+
+
+class Settlement(Struct, frozen=True, kw_only=True):
+    """What a send's outcome changes: rows that are done, rows kept (waiting or dead), and the mailbox."""
+
+    done: tuple[NotificationId, ...] = ()
+    kept: tuple[Row, ...] = ()
+    failures: int = 0
+    gate_until: EpochMs = EpochMs(0)
+    disabled: str | None = None
+    address: str | None = None
+    delivered: int = 0
+    recovered: bool = False
+    """The mailbox answers again after an outage."""
+
+
+def exhausted(row: Row, policy: Backoff) -> bool:
+    """Whether the row has no attempt left."""
+    return row.spent >= policy.attempts
+
+
+def dead(row: Row, reason: DeadReason, now: EpochMs) -> Row:
+    """The row as a dead letter: kept, with its history."""
+    return replace(row, died=now, dead_reason=reason)
+
+
+def settle(
+    head: Head,
+    rows: tuple[Row, ...],
+    outcome: Outcome,
+    *,
+    policy: Backoff,
+    spacing: Milliseconds,
+    now: EpochMs,
+    random: Callable[[], float],
+) -> Settlement:
+    """What `outcome` of sending `rows` as one message means (design, rule 6). `spacing` is the channel's own pace."""
+    noted = tuple(_noted(row, outcome, now) for row in rows)
+    same = Settlement(kept=noted, failures=head.failures, gate_until=head.gate_until, address=outcome.address)
+    match outcome.kind:
+        case OutcomeKind.DELIVERED:
+            return replace(
+                same,
+                done=tuple(row.id for row in rows),
+                kept=(),
+                failures=0,
+                gate_until=EpochMs(now + spacing),
+                delivered=1,
+                recovered=head.failures > 0,
+            )
+        case OutcomeKind.DESTINATION:
+            return replace(same, disabled=outcome.reason)
+        case OutcomeKind.GATE:
+            return replace(same, gate_until=EpochMs(now + (outcome.retry_after or policy.base)))
+        case OutcomeKind.MESSAGE | OutcomeKind.RENDER if len(rows) > 1:
+            # one of the club is to blame, nobody knows which: uncharged, each alone next time
+            return replace(same, kept=tuple(replace(row, alone=True, next_attempt_at=now) for row in noted))
+        case OutcomeKind.MESSAGE:
+            return replace(same, kept=tuple(dead(row, "message", now) for row in noted))
+        case OutcomeKind.RENDER:
+            return replace(same, kept=tuple(_charged(row, "render", policy, now, random) for row in noted))
+        case OutcomeKind.OUTAGE:
+            probe, others = noted[0], noted[1:]
+            wait_ms = wait(policy, head.failures + 1, random)
+            return replace(
+                same,
+                kept=(_charged(probe, "outage", policy, now, random, wait_ms), *others),
+                failures=head.failures + 1,
+                gate_until=EpochMs(now + wait_ms),
+            )
+        case OutcomeKind.AMBIGUOUS:
+            wait_ms = wait(policy, head.failures + 1, random)
+            return replace(
+                same,
+                kept=tuple(_charged(row, "ambiguous", policy, now, random, wait_ms) for row in noted),
+                failures=head.failures + 1,
+                gate_until=EpochMs(now + wait_ms),
+            )
+
+
+def lost_in_the_air(row: Row, policy: Backoff, now: EpochMs) -> Row:
+    """The row after a dispatch that left no outcome: charged, sent alone from now on, dead at the cap."""
+    note = Attempt(now, "crash", "the sender stopped before it recorded an outcome")
+    charged = replace(row, lost=row.lost + 1, alone=True, history=(*row.history, note)[-HISTORY:])
+    return dead(charged, "crash", now) if exhausted(charged, policy) else charged
+
+
+def _noted(row: Row, outcome: Outcome, now: EpochMs) -> Row:
+    if outcome.kind is OutcomeKind.DELIVERED:
+        return row
+    return replace(row, history=(*row.history, Attempt(now, outcome.kind.value, outcome.reason))[-HISTORY:])
+
+
+def _charged(
+    row: Row,
+    reason: DeadReason,
+    policy: Backoff,
+    now: EpochMs,
+    random: Callable[[], float],
+    wait_ms: Milliseconds | None = None,
+) -> Row:
+    charged = replace(row, attempts=row.attempts + 1)
+    if exhausted(charged, policy):
+        return dead(charged, reason, now)
+    pause = wait_ms if wait_ms is not None else wait(policy, charged.attempts, random)
+    return replace(charged, next_attempt_at=EpochMs(now + pause))

@@ -1,0 +1,376 @@
+"""Mailboxes on DynamoDB: claim, record, enqueue, acknowledge. Rows, head and counters change in one transaction."""
+
+import secrets
+from collections.abc import Iterable, Iterator
+from itertools import batched
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+from pynamodb.attributes import NumberAttribute
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from lago.domain.ids import DestinationId, EpochMs, NotificationId
+from lago.domain.mailbox import Head, Row, Settlement
+from lago.domain.notification import Destination
+from lago.errors import ConflictError
+from lago.store.connection import find, retried, transaction, translated
+from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, item_of, row_of, shard_name
+
+HOUR_MS = 3_600_000
+HOURS_KEPT = 24
+CHUNK = 40
+"""Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
+TRIES = 4
+
+
+class DueMailbox(NamedTuple):
+    """A mailbox whose next attempt is due, by the index: it may lag, so the head decides."""
+
+    destination: DestinationId
+    due_at: EpochMs
+
+
+class Counts(NamedTuple):
+    """Exact numbers of rows."""
+
+    pending: int
+    dead: int
+
+
+class MailboxStore:
+    """The notification queue. Every method may raise StoreUnavailableError."""
+
+    def __init__(self, shards: int) -> None:
+        """`shards` is the number of queue shards that the destinations are spread over."""
+        self.shards = shards
+
+    # destinations
+
+    def put_destination(self, destination: Destination) -> None:
+        """Store a destination, new or changed; its mailbox keeps what waits."""
+        head = QueueItem(destination.id, HEAD)
+        with transaction() as writes:
+            writes.save(QueueItem(DIRECTORY, destination.id))
+            writes.update(head, [QueueItem.destination.set(msgspec.json.encode(destination))])
+
+    def destinations(self) -> list[DestinationId]:
+        """Every destination that exists."""
+        with translated():
+            return [DestinationId(item.id) for item in QueueItem.query(DIRECTORY)]
+
+    def head(self, destination: DestinationId) -> Head | None:
+        """A mailbox, read consistently."""
+        item = find(QueueItem, destination, HEAD, consistent=True)
+        return None if item is None or item.destination is None else head_of(item)
+
+    # reading
+
+    def due(self, shard: int, now: EpochMs, limit: int) -> Iterator[DueMailbox]:
+        """The mailboxes of a shard that are due, longest overdue first."""
+        with translated():
+            for item in QueueItem.due.query(f"shard#{shard}", QueueItem.due_at <= now, limit=limit):
+                yield DueMailbox(DestinationId(item.mailbox), EpochMs(int(item.due_at)))
+
+    def waiting(self, destination: DestinationId, limit: int) -> list[Row]:
+        """The first rows of a mailbox by the time of their next attempt, read consistently."""
+        with translated():
+            found = QueueItem.waiting_rows.query(destination, consistent_read=True, limit=limit)
+            return [row_of(item) for item in found]
+
+    def row(self, destination: DestinationId, row: NotificationId) -> Row | None:
+        """One row, waiting or dead, read consistently."""
+        item = find(QueueItem, destination, row, consistent=True)
+        return None if item is None else row_of(item)
+
+    def dead(self, destination: DestinationId) -> list[Row]:
+        """The dead letters of a destination; reads all of its mailbox."""
+        with translated():
+            items = QueueItem.query(destination, filter_condition=QueueItem.died_at.exists())
+            return [row_of(item) for item in items]
+
+    def dead_letters(self, limit: int) -> list[Row]:
+        """The newest dead letters of all destinations."""
+        with translated():
+            rows = [
+                row_of(item)
+                for shard in range(self.shards)
+                for item in QueueItem.dead_rows.query(f"shard#{shard}", scan_index_forward=False, limit=limit)
+            ]
+        return sorted(rows, key=lambda row: row.died or 0, reverse=True)[:limit]
+
+    def counts(self) -> dict[str, Counts]:
+        """Pending and dead rows by channel."""
+        totals: dict[str, Counts] = {}
+        with translated():
+            for shard in range(self.shards):
+                for item in QueueItem.query(f"shard#{shard}", QueueItem.id.startswith("counts#")):
+                    channel = item.id.removeprefix("counts#")
+                    before = totals.get(channel, Counts(0, 0))
+                    totals[channel] = Counts(before.pending + int(item.pending or 0), before.dead + int(item.dead or 0))
+        return totals
+
+    # sending
+
+    def claim(
+        self,
+        head: Head,
+        ids: Iterable[NotificationId],
+        *,
+        now: EpochMs,
+        lease_until: EpochMs,
+        lost: tuple[Row, ...] = (),
+        suspects: frozenset[NotificationId] = frozenset(),
+    ) -> Head:
+        """Become the one sender: raise the epoch, set the lease, name the rows in the air.
+
+        `lost` are rows that an earlier claimer left in the air, as they are now (charged, maybe dead): they are stored
+        in the same write. Raises ConflictError when another claimed, or rows arrived, since `head` was read. A claim
+        that the SDK repeats because its answer was lost is recognised by its token.
+        """
+        token = secrets.token_hex(8)
+        deaths = sum(row.died is not None for row in lost)
+        claimed = replace(
+            head,
+            epoch=head.epoch + 1,
+            lease_until=lease_until,
+            in_flight=tuple(sorted(ids)),
+            suspects=tuple(sorted(suspects)),
+            waiting=head.waiting - deaths,
+        )
+        actions: list[Action] = [
+            QueueItem.epoch.set(claimed.epoch),
+            QueueItem.claimer.set(token),
+            QueueItem.lease_until.set(lease_until),
+            QueueItem.in_flight.set(set(claimed.in_flight)) if claimed.in_flight else QueueItem.in_flight.remove(),
+            QueueItem.suspects.set(set(suspects)) if suspects else QueueItem.suspects.remove(),
+        ]
+        free = QueueItem.lease_until.does_not_exist() | (QueueItem.lease_until <= now)
+        condition = free & _is(QueueItem.epoch, head.epoch) & _is(QueueItem.waiting, head.waiting)
+        try:
+            if lost:
+                if deaths:
+                    actions.append(QueueItem.waiting.add(-deaths))
+                self._write(head.destination, kept=lost, head_actions=actions, head_condition=condition)
+            else:
+                with translated():
+                    QueueItem(head.destination.id, HEAD).update(actions, condition=condition)
+        except ConflictError:
+            item = find(QueueItem, head.destination.id, HEAD, consistent=True)
+            if item is None or item.claimer != token:
+                raise
+        return claimed
+
+    def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
+        """Give up the mailbox after a message that has no stored rows; a claim that was lost changes nothing."""
+        try:
+            with translated():
+                QueueItem(claim.destination.id, HEAD).update(
+                    _after(claim, settlement, now), condition=QueueItem.epoch == claim.epoch
+                )
+        except ConflictError:
+            return
+
+    def record(
+        self,
+        claim: Head,
+        settlement: Settlement,
+        *,
+        new: bool,
+        next_row_at: EpochMs | None,
+        now: EpochMs,
+    ) -> bool:
+        """Store what a send's outcome means and give up the mailbox, in one transaction.
+
+        `new` says that the kept rows are not stored yet, `next_row_at` when the first of the other rows is due. Says
+        whether the claim still held. If not: failures are not recorded (someone else is at it), acknowledgements are.
+        """
+        rows_known = claim.waiting
+        done = settlement.done if not new else ()
+        for _ in range(TRIES):
+            died = sum(row.died is not None for row in settlement.kept)
+            arriving = len(settlement.kept) - died if new else -died
+            left = rows_known + arriving - len(done)
+            times = [row.next_attempt_at for row in settlement.kept if row.died is None]
+            if next_row_at is not None:
+                times.append(next_row_at)
+            if rows_known != claim.waiting:
+                times.append(now)  # a row arrived meanwhile, due at once
+            due_at = max(settlement.gate_until, min(times, default=now)) if left > 0 else None
+            actions = _after(claim, settlement, now)
+            actions += self._due(claim.destination.id, due_at)
+            if left != rows_known:
+                actions.append(QueueItem.waiting.add(left - rows_known))
+            try:
+                self._write(
+                    claim.destination,
+                    done=done,
+                    kept=settlement.kept,
+                    new=new,
+                    head_actions=actions,
+                    head_condition=(QueueItem.epoch == claim.epoch) & _is(QueueItem.waiting, rows_known),
+                )
+            except ConflictError:
+                head = self.head(claim.destination.id)
+                if head is None or head.epoch != claim.epoch:
+                    self.acknowledge(claim.destination, done)
+                    return False
+                rows_known = head.waiting
+                # what another acknowledged, or queued, between our read and our write
+                done = tuple(id_ for id_ in done if self.row(claim.destination.id, id_) is not None)
+                fresh = self._unknown(settlement.kept)
+                kept = fresh if new else tuple(row for row in settlement.kept if row not in fresh)
+                settlement = replace(settlement, kept=kept)
+            else:
+                return True
+        raise ConflictError("a mailbox changed under its claim, again and again")
+
+    def acknowledge(self, destination: Destination, ids: Iterable[NotificationId]) -> None:
+        """Remove delivered rows, waiting or dead, whoever holds the mailbox: a success is accepted from any epoch."""
+        for id_ in ids:
+            row = self.row(destination.id, id_)
+            if row is None:
+                continue
+            actions: list[Action] = [] if row.died is not None else [QueueItem.waiting.add(-1)]
+            try:
+                self._write(destination, done=(id_,), dead_done=row.died is not None, head_actions=actions)
+            except ConflictError:
+                continue  # another acknowledged it first
+
+    def enqueue(self, destination: Destination, rows: tuple[Row, ...], *, now: EpochMs) -> int:
+        """Store rows that can't be sent now, without a claim; a row that is there already stays as it is.
+
+        Returns how many were new.
+        """
+        stored = 0
+        for chunk in batched(rows, CHUNK, strict=False):
+            stored += self._enqueue_chunk(destination, chunk, now)
+        return stored
+
+    def _enqueue_chunk(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> int:
+        for _ in range(TRIES):
+            fresh = self._unknown(rows)
+            if not fresh:
+                return 0
+            head = self.head(destination.id)
+            due_at = max(now, head.gate_until) if head else now
+            # a mailbox that waits for nothing but a row's own retry is due for the fresh one at once
+            sooner = head is None or head.due_at is None or head.due_at > due_at
+            actions: list[Action] = [QueueItem.waiting.add(len(fresh))]
+            actions += self._due(destination.id, due_at) if sooner else []
+            settled = frozenset(row.id for row in fresh)
+            if head and settled & set(head.suspects):
+                actions.append(QueueItem.suspects.delete(settled & set(head.suspects)))
+            try:
+                exists = QueueItem.destination.exists()
+                self._write(destination, kept=fresh, new=True, head_actions=actions, head_condition=exists)
+            except ConflictError:
+                continue
+            return len(fresh)
+        raise ConflictError("rows of the same ids arrive again and again")
+
+    def cancel(self, destination: Destination, rows: Iterable[Row]) -> int:
+        """Remove waiting rows that nobody wants any more. Returns how many were removed."""
+        cancelled = 0
+        for row in rows:
+            try:
+                self._write(destination, done=(row.id,), head_actions=[QueueItem.waiting.add(-1)])
+                cancelled += 1
+            except ConflictError:
+                continue  # delivered or dead meanwhile
+        return cancelled
+
+    def redrive(self, destination: Destination, rows: Iterable[Row], *, now: EpochMs) -> int:
+        """Bring dead letters back, with all their attempts. Returns how many were still dead."""
+        revived = 0
+        for row in rows:
+            fresh = replace(
+                row, died=None, dead_reason=None, attempts=0, lost=0, generation=row.generation + 1, next_attempt_at=now
+            )
+            head = self.head(destination.id)
+            due_at = max(now, head.gate_until) if head else now
+            actions = [QueueItem.waiting.add(1), *self._due(destination.id, due_at)]
+            try:
+                self._write(destination, kept=(fresh,), revived=True, head_actions=actions)
+                revived += 1
+            except ConflictError:
+                continue  # delivered or redriven meanwhile
+        return revived
+
+    # writing
+
+    def _write(
+        self,
+        destination: Destination,
+        *,
+        head_actions: list[Action],
+        head_condition: Condition | None = None,
+        done: tuple[NotificationId, ...] = (),
+        dead_done: bool = False,
+        kept: tuple[Row, ...] = (),
+        new: bool = False,
+        revived: bool = False,
+    ) -> None:
+        """Rows, head and counter in one transaction; the counter follows from the rows."""
+        shard = shard_name(destination.id, self.shards)
+        died = sum(row.died is not None for row in kept)
+        pending = (len(kept) - died if new or revived else -died) - (0 if dead_done else len(done))
+        dead = died - (len(done) if dead_done else 0) - (len(kept) if revived else 0)
+        waits = QueueItem.row.exists() & QueueItem.died_at.does_not_exist()
+        is_dead = QueueItem.died_at.exists()
+
+        def write() -> None:
+            with transaction() as writes:
+                for id_ in done:
+                    writes.delete(QueueItem(destination.id, id_), condition=is_dead if dead_done else waits)
+                for row in kept:
+                    there = is_dead if revived else waits
+                    writes.save(item_of(row, shard), condition=QueueItem.id.does_not_exist() if new else there)
+                if head_actions:
+                    writes.update(QueueItem(destination.id, HEAD), head_actions, condition=head_condition)
+                if pending or dead:
+                    counter = QueueItem(shard, f"counts#{destination.channel}")
+                    writes.update(counter, [QueueItem.pending.add(pending), QueueItem.dead.add(dead)])
+
+        retried(TRIES, write)
+
+    def _due(self, destination: DestinationId, due_at: int | None) -> list[Action]:
+        if due_at is None:
+            return [QueueItem.due_shard.remove(), QueueItem.due_at.remove()]
+        return [QueueItem.due_shard.set(shard_name(destination, self.shards)), QueueItem.due_at.set(due_at)]
+
+    def _unknown(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        keys = [(row.notification.destination, row.id) for row in rows]
+        with translated():
+            there = {item.id for item in QueueItem.batch_get(keys, consistent_read=True)}
+        return tuple(row for row in rows if row.id not in there)
+
+
+def _is(attribute: NumberAttribute, value: int) -> Condition:
+    """The number is `value`; one that was never written is 0."""
+    equal: Condition = attribute == value
+    return equal | attribute.does_not_exist() if value == 0 else equal
+
+
+def _after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:
+    """What a finished send does to the head beside its rows."""
+    actions: list[Action] = [
+        QueueItem.lease_until.remove(),
+        QueueItem.in_flight.remove(),
+        QueueItem.failures.set(settlement.failures),
+        QueueItem.gate_until.set(settlement.gate_until),
+    ]
+    if settlement.delivered:
+        hour = now // HOUR_MS
+        kept = {at: n for at, n in claim.delivered.items() if int(at) > hour - HOURS_KEPT}
+        kept[str(hour)] = kept.get(str(hour), 0) + settlement.delivered
+        actions.append(QueueItem.delivered.set(kept))
+    if settlement.address or settlement.disabled:
+        destination = replace(
+            claim.destination,
+            address=settlement.address or claim.destination.address,
+            disabled=settlement.disabled or claim.destination.disabled,
+        )
+        actions.append(QueueItem.destination.set(msgspec.json.encode(destination)))
+    return actions

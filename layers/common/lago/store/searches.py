@@ -1,0 +1,234 @@
+"""The searches table: searches by shard, and under the shard "meta" how sources do and which cycle runs."""
+
+import secrets
+
+import msgspec
+from pynamodb.attributes import BinaryAttribute, ListAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.expressions.update import Action
+
+from lago.domain.event import Event, decode_events, encode_events
+from lago.domain.ids import EpochMs, Milliseconds, SearchId, SourceName, WatchId
+from lago.domain.query import Query, shard_of
+from lago.domain.search import Cursor, Health, Search
+from lago.errors import ConflictError
+from lago.ports import Cycle
+from lago.store.codec import decode_cursor, encode_cursor
+from lago.store.connection import Table, find, table_name, translated
+
+META = "meta"
+"""The partition of what belongs to no search. Its items never have an outbox_id, so the stream never wakes Notify."""
+
+
+class SearchesTable(Table):
+    """The keys that every item of the table has."""
+
+    class Meta:
+        table_name = table_name("SEARCHES_TABLE")
+
+    shard = UnicodeAttribute(hash_key=True)
+    id = UnicodeAttribute(range_key=True)
+
+
+class SearchItem(SearchesTable):
+    """A search as it is stored. Optional attributes are absent, not null: the stream filters on that."""
+
+    source = UnicodeAttribute()
+    path = UnicodeAttribute()
+    params = BinaryAttribute(legacy_encoding=False)
+    version = NumberAttribute(default=0)
+    watches = NumberAttribute(default=0)
+    cursor = BinaryAttribute(legacy_encoding=False, null=True)
+    outbox: ListAttribute[bytes] = ListAttribute(of=BinaryAttribute, null=True)  # type: ignore[arg-type]
+    outbox_id = UnicodeAttribute(null=True)
+    outbox_since = NumberAttribute(null=True)
+    health = BinaryAttribute(legacy_encoding=False, null=True)
+    awaiting = UnicodeSetAttribute(null=True)
+
+
+class SourceItem(SearchesTable):
+    """How one marketplace does; without `health` it is healthy."""
+
+    health = BinaryAttribute(legacy_encoding=False, null=True)
+
+
+class CycleItem(SearchesTable):
+    """The lease and the record of a shard's last cycle. Times in epoch ms."""
+
+    started = NumberAttribute(null=True)
+    finished = NumberAttribute(null=True)
+    previous = NumberAttribute(null=True)
+    lease_until = NumberAttribute(null=True)
+
+
+def key(search: SearchId) -> tuple[str, str]:
+    """Partition and sort key of a search."""
+    return str(shard_of(search)), search
+
+
+def _encode_health(health: Health) -> bytes:
+    return msgspec.json.encode(health)
+
+
+def _health(data: bytes | None) -> Health | None:
+    return None if data is None else msgspec.json.decode(data, type=Health)
+
+
+def _search(item: SearchItem) -> Search:
+    return Search(
+        id=SearchId(item.id),
+        query=Query(
+            source=SourceName(item.source),
+            path=item.path,
+            params=msgspec.json.decode(item.params, type=tuple[tuple[str, str], ...]),
+        ),
+        version=int(item.version),
+        watches=int(item.watches),
+        cursor=None if item.cursor is None else decode_cursor(item.cursor),
+        outbox_id=item.outbox_id,
+        outbox=tuple(event for data in item.outbox or () for event in decode_events(data)),
+        outbox_since=None if item.outbox_since is None else EpochMs(int(item.outbox_since)),
+        health=_health(item.health),
+        awaiting=frozenset(WatchId(watch) for watch in item.awaiting or ()),
+    )
+
+
+class SearchStore:
+    """`lago.ports.Searches` on DynamoDB."""
+
+    def in_shard(self, shard: int) -> list[Search]:
+        """All searches of a shard, read eventually consistently."""
+        with translated():
+            return [_search(item) for item in SearchItem.query(str(shard))]
+
+    def get(self, search: SearchId) -> Search | None:
+        """One search, read consistently."""
+        item = find(SearchItem, *key(search), consistent=True)
+        return None if item is None else _search(item)
+
+    def commit(
+        self,
+        search: Search,
+        *,
+        cursor: Cursor,
+        events: tuple[Event, ...],
+        announced: frozenset[WatchId],
+        now: EpochMs,
+    ) -> None:
+        """Cursor, events and the end of failures in one write. Raises ConflictError when another came first."""
+        actions: list[Action] = [
+            SearchItem.version.set(search.version + 1),
+            SearchItem.cursor.set(encode_cursor(cursor)),
+            SearchItem.health.remove(),
+        ]
+        if events:
+            pending = SearchItem.outbox | []
+            stored = [encode_events((event,)) for event in events]
+            actions += [
+                SearchItem.outbox.set(pending.append(stored)),
+                SearchItem.outbox_id.set(secrets.token_hex(4)),
+                SearchItem.outbox_since.set(SearchItem.outbox_since | now),
+            ]
+        if announced:
+            actions.append(SearchItem.awaiting.delete(set(announced)))
+        with translated():
+            SearchItem(*key(search.id)).update(actions, condition=SearchItem.version == search.version)
+
+    def set_health(self, search: SearchId, health: Health | None) -> None:
+        """Record why a search is not being read, or that it is again. A search that is gone stays gone."""
+        action = SearchItem.health.remove() if health is None else SearchItem.health.set(_encode_health(health))
+        try:
+            with translated():
+                SearchItem(*key(search)).update([action], condition=SearchItem.id.exists())
+        except ConflictError:
+            return
+
+    def clear_outbox(self, search: SearchId, outbox_id: str) -> bool:
+        """Empty the outbox if it is still the one that was read."""
+        actions: list[Action] = [
+            SearchItem.outbox.remove(),
+            SearchItem.outbox_id.remove(),
+            SearchItem.outbox_since.remove(),
+        ]
+        try:
+            with translated():
+                SearchItem(*key(search)).update(actions, condition=SearchItem.outbox_id == outbox_id)
+        except ConflictError:
+            return False
+        return True
+
+    def retire(self, search: Search) -> bool:
+        """Delete a search without watches and without pending events."""
+        idle = (SearchItem.watches == 0) & SearchItem.outbox_id.does_not_exist()
+        try:
+            with translated():
+                SearchItem(*key(search.id)).delete(condition=idle)
+        except ConflictError:
+            return False
+        return True
+
+
+class SourceStore:
+    """`lago.ports.Sources` on DynamoDB."""
+
+    def health(self, source: SourceName) -> Health | None:
+        """None while the source is healthy."""
+        item = find(SourceItem, META, _source_id(source))
+        return None if item is None else _health(item.health)
+
+    def set_health(self, source: SourceName, health: Health | None) -> None:
+        """Record an outage or block, or its end."""
+        item = SourceItem(META, _source_id(source))
+        with translated():
+            if health is None:
+                item.delete()
+            else:
+                item.update([SourceItem.health.set(_encode_health(health))])
+
+
+class CycleStore:
+    """`lago.ports.Cycles` on DynamoDB: two write units a cycle, whatever the number of searches."""
+
+    def begin(self, shard: int, now: EpochMs, lease: Milliseconds) -> Cycle | None:
+        """Take the shard for `lease` ms; None while another cycle holds it."""
+        item = CycleItem(META, _cycle_id(shard))
+        free = CycleItem.lease_until.does_not_exist() | (CycleItem.lease_until <= now)
+        actions: list[Action] = [
+            CycleItem.previous.set(CycleItem.started | now),
+            CycleItem.started.set(now),
+            CycleItem.lease_until.set(now + lease),
+        ]
+        try:
+            with translated():
+                item.update(actions, condition=free)
+        except ConflictError:
+            return None
+        previous = EpochMs(int(item.previous or now))
+        return Cycle(
+            shard=shard,
+            started=now,
+            lease_until=EpochMs(now + lease),
+            previous=None if previous == now else previous,
+        )
+
+    def end(self, cycle: Cycle, now: EpochMs) -> None:
+        """Give the shard back. A cycle that outlived its lease changes nothing."""
+        try:
+            with translated():
+                CycleItem(META, _cycle_id(cycle.shard)).update(
+                    [CycleItem.finished.set(now), CycleItem.lease_until.remove()],
+                    condition=CycleItem.started == cycle.started,
+                )
+        except ConflictError:
+            return
+
+    def last(self, shard: int) -> CycleItem | None:
+        """The record of the shard's last cycle."""
+        return find(CycleItem, META, _cycle_id(shard))
+
+
+def _source_id(source: SourceName) -> str:
+    return f"source#{source}"
+
+
+def _cycle_id(shard: int) -> str:
+    return f"cycle#{shard}"
