@@ -1,0 +1,82 @@
+# The project's vocabulary. Everything is installed into .venv/ and kept in .local/, both ignored by git.
+#   make run          the whole thing on this machine: embedded cloud, real deploy, simulator, an example watch
+#   make test         all tests that need neither a container engine nor minutes
+#   make lint         formatting, style, types, template
+#   make e2e          deploys for real into the embedded cloud and watches what happens
+#   make local-invoke each function once in its container (says so and skips without a container engine)
+#   make bench        all benchmarks (bench-reuse, bench-cost, bench-decode one by one)
+#   make build, deploy    sam build; sam deploy (CONFIG_ENV=default|local|prod)
+#   make format, clean, requirements
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+export SAM_CLI_TELEMETRY := 0
+export AWS_DEFAULT_REGION ?= eu-central-1
+
+DEV := .venv/dev/bin
+SAM := PATH="$(CURDIR)/.venv/sam/bin:$$PATH" .venv/sam/bin/sam
+PYTHON_FILES := layers functions cli simulator scripts bench tests
+TYPED := layers/common/lago cli simulator tests
+CONFIG_ENV ?= default
+PYTEST := $(DEV)/python -m pytest
+PYTEST_ARGS ?=
+# what `make test` leaves out: e2e deploys for real
+TESTS := $(filter-out tests/e2e/ tests/conformance/,$(filter-out tests/__pycache__/,$(wildcard tests/*/)))
+
+.PHONY: help run test lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+.venv/%/.made: requirements/%.txt requirements/uv.txt scripts/make-venv
+	@scripts/make-venv $*
+	@touch $@
+
+.venv/dev/.made: pyproject.toml
+
+run: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
+	@$(DEV)/python scripts/run.py
+
+test: .venv/dev/.made .venv/sam/.made
+	$(PYTEST) -n 2 --dist loadgroup $(PYTEST_ARGS) $(TESTS)
+
+e2e: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
+	$(PYTEST) $(PYTEST_ARGS) tests/e2e
+
+lint: .venv/dev/.made .venv/sam/.made
+	$(DEV)/ruff format --check $(wildcard $(PYTHON_FILES))
+	$(DEV)/ruff check $(wildcard $(PYTHON_FILES))
+	$(DEV)/mypy $(wildcard $(TYPED))
+	@for function in $(wildcard functions/*/app.py); do echo "mypy $$function"; $(DEV)/mypy $$function || exit 1; done
+	$(DEV)/cfn-lint template.yaml
+	$(SAM) validate --lint
+
+format: .venv/dev/.made
+	$(DEV)/ruff format $(wildcard $(PYTHON_FILES))
+	$(DEV)/ruff check --fix $(wildcard $(PYTHON_FILES))
+
+build: .venv/sam/.made
+	$(SAM) build --config-env $(CONFIG_ENV)
+
+deploy: build
+	$(SAM) deploy --config-env $(CONFIG_ENV)
+
+local-invoke: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
+	@scripts/local-invoke
+
+bench: bench-reuse bench-decode bench-cost
+
+bench-%: .venv/dev/.made
+	$(DEV)/python bench/$*.py
+
+requirements: .venv/dev/.made
+	@for name in layers/common/requirements requirements/sam requirements/cloud requirements/dev; do \
+	    echo "$$name.txt"; \
+	    (cd $$(dirname $$name) && "$(CURDIR)/$(DEV)/uv" pip compile --quiet --upgrade --no-emit-index-url --universal \
+	        --python-version 3.13 --no-annotate --custom-compile-command "make requirements" \
+	        $$(basename $$name).in -o $$(basename $$name).txt) || exit 1; done
+
+clean:
+	rm -rf .aws-sam .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find $(wildcard $(PYTHON_FILES)) -name __pycache__ -type d -prune -exec rm -rf {} +

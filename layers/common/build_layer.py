@@ -1,0 +1,119 @@
+"""Builds the shared layer: build_layer.py SOURCE ARTIFACTS puts everything below ARTIFACTS/python.
+
+Needs Python 3.13 (whose bytecode it ships) and uv or pip, nothing else. The same source gives the same bytes, so that a
+second `sam deploy` finds nothing to change.
+"""
+
+import compileall
+import os
+import py_compile
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ARCHITECTURES = ("x86_64", "aarch64")
+# wheels whose files differ between processors; their extensions carry the processor in their name and lie side by side
+COMPILED = ("msgspec",)
+# the services that Lago calls from within a function, and what botocore reads before it knows the service
+BOTOCORE_SERVICES = frozenset({"dynamodb", "lambda", "ssm", "sts"})
+BOTOCORE_FILES = frozenset({"_retry.json", "endpoints.json", "partitions.json", "sdk-default-configuration.json"})
+UNUSED = (
+    "bin",
+    "boto3/data",  # resources, which Lago does not use
+    "boto3/examples",
+    "aws_lambda_powertools/event_handler/openapi/swagger_ui",
+)
+UNUSED_EVERYWHERE = ("tests", "test", "__pycache__")
+
+
+def main(source: Path, artifacts: Path) -> None:
+    """Build the layer of `source` into `artifacts`."""
+    target = artifacts / "python"
+    requirements = source / "requirements.txt"
+    install(target, requirements.read_text().splitlines(), ARCHITECTURES[0])
+    for architecture in ARCHITECTURES[1:]:
+        add_extensions(target, requirements.read_text().splitlines(), architecture)
+    prune(target)
+    shutil.copytree(source / "lago", target / "lago", ignore=shutil.ignore_patterns("__pycache__"))
+    compile_all(target)
+    size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
+    print(f"layer: {size / 1e6:.1f} MB unpacked", file=sys.stderr)
+
+
+def install(target: Path, requirements: list[str], architecture: str) -> None:
+    """Unpack the wheels of `requirements` for Lambda on `architecture` into `target`."""
+    listed = target.parent / f"requirements-{architecture}.txt"
+    target.mkdir(parents=True, exist_ok=True)
+    listed.write_text("\n".join(requirements) + "\n")
+    try:
+        subprocess.run([*installer(target, architecture), "-r", str(listed)], check=True)
+    finally:
+        listed.unlink()
+
+
+def installer(target: Path, architecture: str) -> list[str]:
+    """Give the command that installs wheels for Lambda: uv if it is there, since it takes seconds, else pip."""
+    only = ["--no-deps", "--only-binary", ":all:", "--target", str(target), "--python-version", "3.13"]
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--quiet", "--python-platform", f"{architecture}-manylinux_2_28", *only]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--root-user-action=ignore"]
+    # each tag by its name: pip takes none but those given (Lambda's python3.13 runs on glibc 2.34)
+    tags = ("manylinux2014", "manylinux_2_17", "manylinux_2_28")
+    platforms = [option for tag in tags for option in ("--platform", f"{tag}_{architecture}")]
+    return [*pip, "--implementation", "cp", *platforms, *only]
+
+
+def add_extensions(target: Path, requirements: list[str], architecture: str) -> None:
+    """Lay the extension modules of another processor beside those that are there."""
+    other = target.parent / architecture
+    install(other, [line for line in requirements if line.split("==")[0] in COMPILED], architecture)
+    for file in other.rglob("*.so"):
+        shutil.copy2(file, target / file.relative_to(other))
+    shutil.rmtree(other)
+
+
+def prune(target: Path) -> None:
+    """Remove what no function reads: other services' models, tests, and all but the names and versions of packages."""
+    for path in unused(target):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def unused(target: Path) -> Iterator[Path]:
+    """Yield files and folders to remove."""
+    yield from (target / name for name in UNUSED if (target / name).exists())
+    for name in UNUSED_EVERYWHERE:
+        yield from list(target.rglob(name))
+    for path in (target / "botocore" / "data").iterdir():
+        if path.name not in (BOTOCORE_SERVICES if path.is_dir() else BOTOCORE_FILES):
+            yield path
+    for info in target.glob("*.dist-info"):
+        yield from (path for path in info.iterdir() if path.name != "METADATA")
+    yield from target.glob(".*")
+
+
+def compile_all(target: Path) -> None:
+    """Ship bytecode that is never checked against its source.
+
+    SAM dates every zipped file 1980, so bytecode that is checked by time would be rejected and made anew at each cold
+    start. Paths in it say where the layer is unpacked, not where it was built.
+    """
+    done = compileall.compile_dir(
+        target,
+        quiet=1,
+        force=True,
+        stripdir=str(target),
+        prependdir="/opt/python",
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+        workers=os.cpu_count() or 1,
+    )
+    if not done:
+        sys.exit("layer: some files could not be compiled")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
