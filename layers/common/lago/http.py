@@ -16,8 +16,6 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import FrameType
 from typing import Any, Literal
@@ -25,7 +23,6 @@ from typing import Any, Literal
 import httpx
 from msgspec import Struct
 
-from lago.domain.ids import EpochMs
 from lago.errors import LagoError, SettingError
 
 _log = logging.getLogger("lago.http")
@@ -45,7 +42,6 @@ _NOT_SENT = (
 )
 _ENCODINGS = ("", "identity", "gzip", "deflate")
 """One layer of compression only: layers on layers make a bomb of a few bytes."""
-_LONGEST_WAIT_MS = 24 * 3_600_000
 _CLOSE_SECONDS = 0.5
 
 
@@ -263,23 +259,6 @@ def _translated(error: Exception, host: str, *, before_answer: bool, reused: boo
     if before_answer and reused and isinstance(error, _STALE):
         return _StaleConnectionError(host, reason)
     return NoAnswerError(host, reason)
-
-
-def retry_after_ms(headers: Mapping[str, str], now: EpochMs) -> int | None:
-    """What a Retry-After header asks for, seconds or a date (RFC 9110, 10.2.3), in ms; None without a usable one.
-
-    Never negative and never above a day: a far side cannot silence a watch for a year.
-    """
-    value = headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdigit():
-        # The count of digits is bounded before it is read: Python refuses to convert thousands of them.
-        return min(int(value[:9]) * 1000, _LONGEST_WAIT_MS)
-    try:
-        at = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return min(max(round(at.timestamp() * 1000) - now, 0), _LONGEST_WAIT_MS)
 
 
 _lock = threading.Lock()
