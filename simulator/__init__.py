@@ -1,0 +1,1 @@
+"""A marketplace and a Telegram that behave, and misbehave, on request. Standard library only; no product code."""

@@ -1,0 +1,238 @@
+"""HTTP/1.1 with keep-alive around a World: market below /iad/, Telegram below /bot…/, control below /_control/."""
+
+import gzip
+import itertools
+import json
+import re
+import socket
+import sys
+import threading
+import time
+from email.parser import BytesParser
+from email.policy import HTTP
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
+from urllib.parse import parse_qsl, unquote
+
+from simulator import control
+from simulator.answering import JSON, Reply, market_reply, telegram_reply
+from simulator.stats import Asked
+from simulator.world import World, query_of
+
+BODY_LIMIT = 32 * 1024 * 1024
+_BOT = re.compile(r"/bot([^/]+)/(\w+)/?")
+
+
+class Server(ThreadingHTTPServer):
+    """One thread for each connection; they end with the process."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], world: World) -> None:
+        self.world = world
+        self.handlers: set[Handler] = set()
+        self.numbers = itertools.count(1)
+        super().__init__(address, Handler)
+
+    @property
+    def url(self) -> str:
+        """Where the simulator answers."""
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hangs up is no error of ours."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+    def close_idle(self, spare: "Handler") -> int:
+        """Close every connection that waits for its next request, as a server or NAT does; how many."""
+        idle = [handler for handler in list(self.handlers) if handler is not spare and not handler.busy]
+        for handler in idle:
+            handler.hang_up()
+        return len(idle)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server_version = "lago-simulator"
+    sys_version = ""
+    busy = False
+
+    def setup(self) -> None:
+        """Count the connection in."""
+        super().setup()
+        self.owner = cast("Server", self.server)
+        self.number = next(self.owner.numbers)
+        self.owner.handlers.add(self)
+
+    def finish(self) -> None:
+        """Count the connection out."""
+        self.owner.handlers.discard(self)
+        super().finish()
+
+    def hang_up(self) -> None:
+        """Close the connection from whatever thread."""
+        self.close_connection = True
+        try:
+            self.connection.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return
+
+    def do_GET(self) -> None:
+        """Answer one request."""
+        self.busy = True
+        try:
+            self._answer()
+        finally:
+            self.busy = False
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing: /_control/stats has it all."""
+
+    def _answer(self) -> None:
+        body = self._read_body()
+        if body is None:
+            return
+        path, query = query_of(self.path)
+        if path.startswith("/_control/"):
+            self._control(path, query, body)
+            return
+        bot = _BOT.fullmatch(unquote(path))
+        target = "telegram" if bot else "market"
+        shown = f"/bot<token>/{bot[2]}" if bot else self.path
+        asked = Asked(
+            time=self.owner.world.clock(),
+            target=target,
+            verb=self.command,
+            path=shown,
+            host=self.headers.get("Host", ""),
+            connection=self.number,
+            reused=False,
+        )
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        with self.owner.world.stats.request(asked, headers):
+            if bot:
+                params = self._params(query, body)
+                self._long_poll(bot[2], params)
+                reply = telegram_reply(self.owner.world, bot[1], bot[2], params)
+            else:
+                reply = market_reply(self.owner.world, path, query)
+            if reply.delay:
+                self.owner.world.stopping.wait(reply.delay)
+            if reply.lost:
+                self.hang_up()
+                return
+            asked.status = reply.status
+            self._send(reply)
+
+    def _control(self, path: str, query: str, body: bytes) -> None:
+        if (self.command, path) == ("DELETE", "/_control/connections"):
+            status, answer = 200, {"ok": True, "result": {"closed": self.owner.close_idle(self)}}
+        else:
+            status, answer = control.handle(self.owner.world, self.command, path, dict(parse_qsl(query)), body)
+        self._send(Reply(status=status, content_type=JSON, body=json.dumps(answer).encode()))
+
+    def _send(self, reply: Reply) -> None:
+        body = reply.body
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.content_type)
+        if "gzip" in self.headers.get("Accept-Encoding", "") and reply.content_type != JSON and len(body) > 500:
+            body = gzip.compress(body, 5, mtime=0)
+            self.send_header("Content-Encoding", "gzip")
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if reply.cut else body)
+        self.wfile.flush()
+        if reply.cut:
+            self.hang_up()
+
+    def _read_body(self) -> bytes | None:
+        """The body, or None when it was refused."""
+        length = self.headers.get("Content-Length", "0")
+        if self.headers.get("Transfer-Encoding") or not length.isdigit():
+            self.send_error(411)
+            self.close_connection = True
+            return None
+        if int(length) > BODY_LIMIT:
+            self.send_error(413)
+            self.close_connection = True
+            return None
+        return self.rfile.read(int(length))
+
+    def _params(self, query: str, body: bytes) -> dict[str, object]:
+        """Bot API parameters from the query, a JSON body or a form; a file that is uploaded becomes its size."""
+        params: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
+        kind = self.headers.get_content_type()
+        try:
+            if kind == "application/json" and body:
+                decoded = json.loads(body)
+                params |= decoded if isinstance(decoded, dict) else {}
+            elif kind == "application/x-www-form-urlencoded":
+                params |= dict(parse_qsl(body.decode(), keep_blank_values=True))
+            elif kind == "multipart/form-data":
+                params |= _multipart(self.headers["Content-Type"], body)
+        except ValueError:
+            return params
+        return params
+
+    def _long_poll(self, method: str, params: dict[str, object]) -> None:
+        """Wait as getUpdates is told to, until there is something or the simulator stops."""
+        waits = str(params.get("timeout", ""))
+        if method.lower() != "getupdates" or not waits.isdigit():
+            return
+        world, ends = self.owner.world, time.monotonic() + min(int(waits), 50)
+        offset = str(params.get("offset", "0"))
+        least = int(offset) if offset.isdigit() else 0
+        while time.monotonic() < ends and not world.stopping.wait(0.05):
+            with world.lock:
+                if any(int(str(update["update_id"])) >= least for update in world.telegram.updates):
+                    return
+
+
+def _multipart(content_type: str, body: bytes) -> dict[str, object]:
+    head = f"Content-Type: {content_type}\r\n\r\n".encode()
+    message = BytesParser(policy=HTTP).parsebytes(head + body)
+    params: dict[str, object] = {}
+    for part in message.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        data = part.get_payload(decode=True)
+        content = data if isinstance(data, bytes) else b""
+        params[str(name)] = f"<upload of {len(content)} bytes>" if part.get_filename() else content.decode()
+    return params
+
+
+def live(world: World) -> None:
+    """Let the market live until it stops; the pace may change meanwhile."""
+    waited = 0.0
+    while not world.stopping.wait(0.1):
+        waited = waited + 0.1 if world.live_seconds else 0.0
+        if world.live_seconds and waited >= world.live_seconds:
+            waited = 0.0
+            world.live_step()
+
+
+def serve(world: World, host: str = "127.0.0.1", port: int = 0) -> Server:
+    """Bind and answer in threads of this process; the caller ends it with `stop`."""
+    server = Server((host, port), world)
+    threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True, name="simulator").start()
+    threading.Thread(target=live, args=(world,), daemon=True, name="simulator-live").start()
+    return server
+
+
+def stop(server: Server) -> None:
+    """Release what hangs, close the door, keep the state."""
+    server.world.stopping.set()
+    server.shutdown()
+    server.server_close()
+    server.world.save()
