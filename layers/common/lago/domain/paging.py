@@ -1,12 +1,12 @@
 """How far to read: which page is unchanged, which is known, when to go on, when something must be wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from msgspec import Struct
 
 from lago.domain.ad import Page
-from lago.domain.ids import AdId
+from lago.domain.ids import EpochMs, Milliseconds, SearchId
 from lago.domain.novelty import Verdict, is_drop, judge
 from lago.domain.search import Cursor
 from lago.errors import SearchError
@@ -70,37 +70,49 @@ def is_beyond(page: Page, cursor: Cursor) -> bool:
 
 
 def read_pages(
-    fetch: Callable[[int], Page], cursor: Cursor | None, *, max_pages: int, hard_pages: int, full: bool
+    fetch: Callable[[int], Page],
+    cursor: Cursor | None,
+    *,
+    max_pages: int,
+    hard_pages: int,
+    full: bool,
+    in_time: Callable[[], bool] = lambda: True,
 ) -> Reading:
     """Read from the first page on, as far as is needed.
 
     It ends at an unchanged first page or a known page (unless `full`), at a short, empty or repeated page, and at
-    `max_pages`; while everything was newer than the cursor it catches up to `hard_pages`.
+    `max_pages`; while everything was newer than the cursor it catches up to `hard_pages`, as long as it is `in_time`.
     Raises SearchError for a page that cannot be meant; errors of `fetch` pass through.
     """
-    pages: list[Page] = []
-    seen: set[AdId] = set()
-    beyond = True
-    for number in range(1, max(max_pages, hard_pages) + 1):
-        page = fetch(number)
-        _check_readable(page)
-        if number == 1 and cursor is not None:
-            check_total(page, cursor)
-            if not full and is_unchanged(page, cursor):
-                return Reading(pages=(page,), unchanged=True)
+    first = _readable(fetch(1))
+    if cursor is not None:
+        check_total(first, cursor)
+        if not full and is_unchanged(first, cursor):
+            return Reading(pages=(first,), unchanged=True)
+    pages = [first]
+    seen = {ad.id for ad in first.ads}
+    while not _is_last(pages, cursor, max_pages=max_pages, full=full):
+        number = len(pages) + 1
+        if number > max_pages and (number > hard_pages or not in_time()):
+            return Reading(pages=tuple(pages), gap=_is_unknown(pages[-1], cursor))
+        page = _readable(fetch(number))
         ids = {ad.id for ad in page.ads}
-        if pages and ids <= seen:
+        if ids <= seen:
             break
         pages.append(page)
         seen |= ids
-        beyond = beyond and cursor is not None and is_beyond(page, cursor)
-        if page.listed < page.rows or (number >= max_pages and not beyond):
-            break
-        if cursor is not None and not full and page_is_known(page, cursor):
-            break
-    else:
-        return Reading(pages=tuple(pages), gap=_is_unknown(pages[-1], cursor))
     return Reading(pages=tuple(pages))
+
+
+def is_full_due(search: SearchId, previous: EpochMs | None, now: EpochMs, every: Milliseconds) -> bool:
+    """Whether `every` ms came round since the cycle before, at an offset of the search's own.
+
+    Nothing needs to be stored for it, and the searches of a shard do not all read in full at once.
+    """
+    if previous is None:
+        return True
+    offset = int(blake2b(search.encode(), digest_size=8).hexdigest(), 16) % every
+    return (now + offset) // every != (previous + offset) // every
 
 
 def check_total(page: Page, cursor: Cursor) -> None:
@@ -116,9 +128,22 @@ def check_total(page: Page, cursor: Cursor) -> None:
         raise SearchError(f"the filter seems to be ignored: {page.total} matches instead of {cursor.total}")
 
 
-def _check_readable(page: Page) -> None:
+def _readable(page: Page) -> Page:
+    """An error is never an empty result: entries that nobody can read are no empty page."""
     if page.listed and not page.ads:
         raise SearchError(f"none of the {page.listed} entries of page {page.number} could be read")
+    return page
+
+
+def _is_last(pages: Sequence[Page], cursor: Cursor | None, *, max_pages: int, full: bool) -> bool:
+    page = pages[-1]
+    if page.listed < page.rows or not page.listed:
+        return True
+    if cursor is None:
+        return len(pages) >= max_pages
+    if not full and page_is_known(page, cursor):
+        return True
+    return len(pages) >= max_pages and not all(is_beyond(each, cursor) for each in pages)
 
 
 def _is_unknown(page: Page, cursor: Cursor | None) -> bool:
