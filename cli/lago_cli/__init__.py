@@ -1,0 +1,1 @@
+"""The `lago` command. Runs on a person's machine, never in Lambda."""

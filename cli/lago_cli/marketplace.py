@@ -1,0 +1,57 @@
+"""The willhaben adapter, as the commands use it."""
+
+import random
+
+from lago.domain.ad import Page
+from lago.domain.ids import Milliseconds, Minor
+from lago.domain.query import Query
+from lago.errors import BadInputError, SettingError
+from lago.host_gate import HostGate
+from lago.http import HttpClient, HttpSettings
+from lago.sources.willhaben import Willhaben, WillhabenSettings, query_from_keyword
+from lago_cli.clock import now, pause
+from lago_cli.ports import Narrowing
+
+_SPACING = Milliseconds(250)
+"""Least time between two requests, as in the template."""
+
+
+class WillhabenMarketplace:
+    """Willhaben at one base URL, with the same manners as the functions have."""
+
+    def __init__(self, base_url: str) -> None:
+        """Raises BadInputError when that is no base URL."""
+        try:
+            settings = WillhabenSettings(base_url=base_url.rstrip("/"))
+        except SettingError:
+            raise BadInputError("WILLHABEN_BASE_URL", base_url, "an address such as https://www.willhaben.at") from None
+        gate = HostGate(_SPACING, clock=now, sleep=pause, random=random.random)
+        self._source = Willhaben(settings, http=HttpClient(HttpSettings()), gate=gate, clock=now)
+
+    def parse_url(self, url: str) -> Query:
+        """The canonical query of a pasted search URL."""
+        return self._source.parse_url(url)
+
+    def from_keyword(self, keyword: str, narrow: Narrowing) -> Query:
+        """The canonical query of a keyword with options."""
+        return query_from_keyword(
+            keyword,
+            price_from=_euros(narrow.price_from),
+            price_to=_euros(narrow.price_to),
+            category=narrow.category,
+            areas=narrow.areas,
+            seller=narrow.seller_kind,
+            paylivery=narrow.paylivery,
+        )
+
+    def url(self, query: Query) -> str:
+        """The search for a person to open in a browser."""
+        return self._source.url(query)
+
+    def fetch(self, query: Query, page: int) -> Page:
+        """Result page `page` (from 1), newest first."""
+        return self._source.fetch(query, page)
+
+
+def _euros(price: Minor | None) -> str | None:
+    return None if price is None else f"{price // 100},{price % 100:02d}"

@@ -1,0 +1,128 @@
+"""A deployed stack, found through its outputs.
+
+The tables' names are bound when `lago.store` is imported, so this is the one place that imports it: after the
+environment variables are set from the outputs.
+"""
+
+import json
+import os
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import ClientError, NoRegionError
+
+from lago_cli.clock import now
+from lago_cli.errors import FunctionError, StackError
+from lago_cli.ports import Destinations, Functions, Secrets, Watches
+from lago_cli.text import plain
+
+_TABLES = {
+    "SEARCHES_TABLE": "SearchesTable",
+    "WATCHES_TABLE": "WatchesTable",
+    "QUEUE_TABLE": "QueueTable",
+    "DELIVERIES_TABLE": "DeliveriesTable",
+}
+
+_PATIENT = Config(connect_timeout=5, read_timeout=120, retries={"total_max_attempts": 1})
+"""For invoking functions: they may run for a minute, and a retry would run them twice."""
+_PROMPT = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempts": 2})
+"""For everything else a person waits for."""
+
+
+def open_stack(name: str) -> "DeployedStack":
+    """Find the stack. Raises StackError, or the AWS library's own errors, which `explain` turns into sentences."""
+    if "AWS_REGION" in os.environ:
+        os.environ.setdefault("AWS_DEFAULT_REGION", os.environ["AWS_REGION"])
+    session = boto3.Session()
+    if session.region_name is None:
+        raise NoRegionError
+    return DeployedStack(name, read_outputs(session, name), session)
+
+
+def read_outputs(session: Any, name: str) -> dict[str, str]:
+    """The outputs of a stack by their keys."""
+    try:
+        answer = client(session, "cloudformation").describe_stacks(StackName=name)
+    except ClientError as error:
+        if "does not exist" not in str(error):
+            raise
+        raise StackError(
+            f"There is no stack named {plain(name)!r} in {session.region_name}: name it with --stack or LAGO_STACK, "
+            "choose the region with AWS_REGION, or deploy it with `sam deploy --guided` (`make run` for a local one)."
+        ) from error
+    return {each["OutputKey"]: each["OutputValue"] for each in answer["Stacks"][0].get("Outputs", [])}
+
+
+def client(session: Any, service: str, config: Config = _PROMPT) -> Any:
+    """An AWS client with time-outs that a person can sit through. Raises StackError for a malformed endpoint."""
+    try:
+        return session.client(service, config=config)
+    except ValueError as error:
+        raise StackError(f"AWS cannot be called: {error}; check AWS_ENDPOINT_URL and AWS_REGION.") from error
+
+
+class DeployedStack:
+    """The stack's tables, functions and secrets."""
+
+    def __init__(self, name: str, outputs: dict[str, str], session: Any) -> None:
+        """Bind the tables' names, then load the store."""
+        self.name = name
+        self._outputs = outputs
+        for variable, key in _TABLES.items():
+            os.environ[variable] = self.output(key)
+        # pynamodb takes the region from this variable
+        os.environ.setdefault("AWS_DEFAULT_REGION", session.region_name)
+
+        from lago.store.mailboxes import MailboxStore  # noqa: PLC0415 - binds the tables' names
+        from lago_cli.store import StackDestinations, StackWatches  # noqa: PLC0415 - binds the tables' names
+
+        self._mailboxes = MailboxStore(int(self.output("QueueShards")))
+        self.watches: Watches = StackWatches(self._mailboxes, int(self.output("SearchShards")))
+        self.destinations: Destinations = StackDestinations(self._mailboxes)
+        self.functions: Functions = LambdaFunctions(session)
+        self.secrets: Secrets = ParameterSecrets(session)
+
+    def output(self, key: str) -> str:
+        """One output. Raises StackError when there is none of that name."""
+        try:
+            return self._outputs[key]
+        except KeyError:
+            raise StackError(
+                f"The stack {self.name!r} has no output {key}: it is not Lago's, its deployment failed, or it is older "
+                "than this command; deploy it again."
+            ) from None
+
+    def read_stats(self) -> object:
+        """The figures of GET /stats."""
+        from lago_cli.store import current_stats  # noqa: PLC0415 - binds the tables' names
+
+        return current_stats(self._mailboxes, int(self.output("SearchShards")), now)
+
+
+class LambdaFunctions:
+    """Invokes the stack's functions."""
+
+    def __init__(self, session: Any) -> None:
+        self._lambda = client(session, "lambda", _PATIENT)
+
+    def invoke(self, name: str, event: dict[str, object]) -> object:
+        """The answer of one synchronous invocation. Raises FunctionError with what the function said."""
+        answer = self._lambda.invoke(FunctionName=name, Payload=json.dumps(event).encode())
+        body = answer["Payload"].read()
+        result = json.loads(body) if body else None
+        if answer.get("FunctionError"):
+            said = result.get("errorMessage", "no reason given") if isinstance(result, dict) else "no reason given"
+            raise FunctionError(f"{name}: {plain(str(said))}")
+        return result
+
+
+class ParameterSecrets:
+    """SSM Parameter Store, SecureString."""
+
+    def __init__(self, session: Any) -> None:
+        self._ssm = client(session, "ssm")
+
+    def put(self, name: str, value: str) -> None:
+        """Create or replace a secret."""
+        self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True)
