@@ -18,18 +18,34 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="simulator", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to bind (default: loopback only)")
-    parser.add_argument("--port", type=int, default=8099, help="port to bind, 0 for a free one")
+    parser.add_argument("--port", type=_port, default=8099, help="port to bind, 0 for a free one")
     parser.add_argument("--seed", type=int, default=1, help="the same seed makes the same market")
     parser.add_argument("--ads", type=int, default=ADS, help="ads at the start")
     parser.add_argument("--state", type=Path, help="keep market and Telegram log in this file")
-    parser.add_argument("--live", type=float, default=0.0, metavar="SECONDS", help="something happens every SECONDS")
+    parser.add_argument("--live", type=_seconds, default=0.0, metavar="SECONDS", help="something happens every SECONDS")
     parser.add_argument("--clock", type=int, metavar="MS", help="stop the clock at this epoch millisecond")
     parser.add_argument("--token", action="append", help=f"bot token that is accepted (default {DEFAULT_TOKEN})")
     parser.add_argument("--chat", action="append", type=int, help=f"chat that exists (default {DEFAULT_CHAT})")
     parser.add_argument("--address-file", type=Path, help="write the base URL here once it answers")
-    parser.add_argument("--max-seconds", type=float, help="stop after so long")
+    parser.add_argument("--max-seconds", type=_seconds, help="stop after so long")
     parser.add_argument("--parent-pid", type=int, help="stop when this process is gone")
     return parser.parse_args(argv)
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to 65535")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from 0")
+    return seconds
 
 
 def main(argv: list[str] | None = None) -> int:

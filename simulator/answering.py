@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qs
 
 from simulator import pages
+from simulator.bot_params import Answer, TelegramError, too_many
 from simulator.checks import NoSuchThingError
 from simulator.faults import Asked, Fault
 from simulator.market import ResultPage
 from simulator.searching import NEWEST, SearchRequest, in_order, parse
-from simulator.telegram import Answer, TelegramError, too_many
 from simulator.world import World
 
 HTML = "text/html; charset=utf-8"
@@ -28,6 +28,8 @@ class Reply:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    held_by: str = ""
+    """The fault whose clearing ends the delay early."""
     lost: bool = False
     cut: bool = False
 
@@ -47,11 +49,15 @@ def market_reply(world: World, path: str, query: str) -> Reply:
         return _with_faults(world, faults, honest, _market_error)
 
 
-def telegram_reply(world: World, token: str, method: str, params: Mapping[str, object]) -> Reply:
-    """A Bot API call. What is recorded is saved before it is answered."""
+def telegram_reply(world: World, token: str, method: str, params: Mapping[str, object] | None) -> Reply:
+    """A Bot API call, saved before it is answered; `params` is None for a body that is no JSON object."""
+    if params is None:
+        return _json(TelegramError(400, "Bad Request: can't parse JSON object").answer())
     with world.lock:
         chat = str(params.get("chat_id", ""))
-        faults = world.faults.take(Asked(target="telegram", path=f"/{method}", method=method, chat=chat))
+        words = str(params.get("text", params.get("caption", "")))
+        asked = Asked(target="telegram", path=f"/{method}", method=method, chat=chat, text=words)
+        faults = world.faults.take(asked)
         refuse = any(fault.kind == "refuse_photo" for fault in faults)
 
         def honest() -> Reply:
@@ -67,8 +73,8 @@ def _with_faults(
 ) -> Reply:
     ending = next((fault for fault in faults if fault.kind in _ENDINGS), None)
     reply = _ENDINGS[ending.kind](world, ending, honest, refusal) if ending else honest()
-    delay = sum(fault.seconds for fault in faults if fault.kind == "delay")
-    return replace(reply, delay=reply.delay + delay)
+    slow = [fault for fault in faults if fault.kind in ("delay", "hang")]
+    return replace(reply, delay=sum(fault.seconds for fault in slow), held_by=slow[-1].id if slow else "")
 
 
 def _garbage(world: World, fault: Fault) -> Reply:
@@ -83,7 +89,7 @@ _ENDINGS: dict[str, _Ending] = {
     "truncated": lambda _w, _f, honest, _r: replace(honest(), cut=True),
     "drop": lambda _w, _f, _h, _r: Reply(lost=True),
     "drop_after": lambda _w, _f, honest, _r: replace(honest(), lost=True),
-    "hang": lambda _w, fault, _h, _r: Reply(lost=True, delay=fault.seconds),
+    "hang": lambda _w, _f, _h, _r: Reply(lost=True),
     "block_page": lambda _w, fault, _h, _r: Reply(status=fault.status, body=pages.BLOCKED.encode()),
     "challenge": lambda _w, _f, _h, _r: Reply(body=pages.CHALLENGE.encode()),
     "no_next_data": lambda _w, _f, _h, _r: Reply(body=pages.NO_NEXT_DATA.encode()),
@@ -184,14 +190,14 @@ def _loaded(world: World, request: SearchRequest) -> Reply | None:
     for page in reversed(fitting):
         if page.page in (None, request.page):
             body = pages.document(page.next_data) if page.next_data is not None else page.html
-            return Reply(body=body.encode("utf-8", "surrogatepass"))
+            return Reply(body=body.encode("utf-8", "backslashreplace"))
     empty = ResultPage(request, (), request.rows, request.sort)
     return _page(world, {"searchResult": pages.search_result(empty, world.clock())}, "")
 
 
 def _page(world: World, page_props: dict[str, object], title: str) -> Reply:
     text = pages.document(pages.next_data(page_props, f"simulator-{world.seed}"), title)
-    return Reply(body=text.encode("utf-8", "surrogatepass"))
+    return Reply(body=text.encode("utf-8", "backslashreplace"))
 
 
 def _json(answer: Answer) -> Reply:

@@ -6,6 +6,7 @@
 """
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -171,6 +172,13 @@ class Simulator:
         path = "telegram/messages" if chat is None else f"telegram/messages?chat={chat}"
         return [_message(message) for message in self._call("GET", path)]
 
+    def wait_for_messages(self, chat: int | str, count: int, seconds: float = 10.0) -> list[SentMessage]:
+        """The messages of a chat once there are `count`, or what there is when the time is over."""
+        ends = time.monotonic() + seconds
+        while len(found := self.messages(chat)) < count and time.monotonic() < ends:
+            time.sleep(0.05)
+        return found
+
     def clear_messages(self) -> None:
         """Empty all chats."""
         self._call("DELETE", "telegram/messages")
@@ -193,7 +201,7 @@ class Simulator:
         return int(self._call("POST", "telegram/say", {"chat": chat, "text": text})["delivered"])
 
     def rate_limit(self, *, on: bool) -> None:
-        """1 message a second for each chat, 20 a minute for each group: 429 beyond."""
+        """1 message a second for each chat, 20 a minute for each group, 30 a second in all: 429 beyond."""
         self._call("POST", "telegram/options", {"rate_limited": on})
 
     def stats(self) -> StatsView:

@@ -43,6 +43,7 @@ class Asked:
     path: str
     method: str = ""
     chat: str = ""
+    text: str = ""
     page: int | None = None
 
 
@@ -61,6 +62,8 @@ class Fault:
     path: str = ""
     method: str = ""
     chat: str = ""
+    text: str = ""
+    """A part of the raw text or caption: lets one message be poisonous."""
     status: int = 500
     retry_after: int | None = None
     seconds: float = 0.0
@@ -84,6 +87,7 @@ class Fault:
             and self.path in asked.path
             and self.method.lower() in ("", asked.method.lower())
             and self.chat in ("", asked.chat)
+            and self.text in asked.text
             and (self.kind not in SEARCH_ONLY or asked.page is not None)
             and (self.kind != "shift_rows" or asked.page == 1)
             and (self.kind != "refuse_photo" or asked.method.lower() == "sendphoto")
@@ -123,6 +127,7 @@ class Faults:
             times=checks.whole(body, "times", None if "times" in body else 1, least=1),
             after=checks.whole(body, "after", 0, least=0) or 0,
             path=checks.text(body, "path"),
+            text=checks.text(body, "text"),
             method=checks.text(body, "method"),
             chat=str(checks.whole(body, "chat") or ""),
             status=status,
@@ -145,6 +150,10 @@ class Faults:
             raise NoSuchThingError(f"no fault {fault_id!r}")
         self.all = kept
         return gone
+
+    def has(self, fault_id: str) -> bool:
+        """Whether the fault was not cleared."""
+        return any(fault.id == fault_id for fault in self.all)
 
     def take(self, asked: Asked) -> list[Fault]:
         """The faults that this request meets, each counted: any number that change it, one that ends it."""

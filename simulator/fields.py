@@ -40,6 +40,7 @@ class FaultFields(TypedDict, total=False):
     path: str
     method: str
     chat: int
+    text: str
     status: int
     retry_after: int
     seconds: float

@@ -25,13 +25,8 @@ _SECTIONS = (
     ("/iad/immobilien/neubauprojekte/angebote", REAL_ESTATE, 42),
 )
 _CATEGORY = re.compile(r"^(?:.*)-(\d+)$")
-_NO_FILTER = {"keyword", "rows", "page", "sort", "sfId", "isNavigation", "areaId", "ISPRIVATE", "paylivery"} | {
-    "ATTRIBUTE_TREE",
-    "treeAttributes",
-    "periode",
-    "PRICE_FROM",
-    "PRICE_TO",
-}
+_CHOICES = {"NO_OF_ROOMS_BUCKET": "ROOMS", "PROPERTY_TYPE": "PROPERTY_TYPE_ID", "ENGINE/FUEL": "ENGINE/FUEL"}
+"""Parameters of real estate and cars that name one of an attribute's values; make and model filter nothing here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,21 +122,20 @@ def _has_words(ad: Ad, keyword: str) -> bool:
 
 
 def _has_attributes(ad: Ad, request: SearchRequest) -> bool:
-    """Parameters of real estate and cars: NAME_FROM / NAME_TO are ranges, the others one of their values."""
-    for name in {name for name, _ in request.params} - _NO_FILTER:
-        base = re.sub(r"_(FROM|TO|BUCKET)$", "", name)
-        base = "ROOMS" if base == "NO_OF_ROOMS" else base
-        values = ad.attributes.get(base)
-        if values is None:
-            continue
-        if name.endswith(("_FROM", "_TO")):
-            own = float(values[0]) if values and re.fullmatch(r"\d+(\.\d+)?", values[0]) else None
-            bounds = (request.one(f"{base}_FROM"), request.one(f"{base}_TO"))
-            if not _in_range(own, *bounds, scale=1):
+    """Parameters of real estate and cars: NAME_FROM and NAME_TO are ranges of the attribute NAME, others choices."""
+    for name in {name for name, _ in request.params}:
+        base = re.sub(r"_(FROM|TO)$", "", name)
+        if base not in (name, "PRICE") and base in ad.attributes:
+            if not _in_range(_own_number(ad, base), request.one(f"{base}_FROM"), request.one(f"{base}_TO"), scale=1):
                 return False
-        elif not set(request.all(name)) & set(values):
+        elif name in _CHOICES and not set(request.all(name)) & set(ad.attributes.get(_CHOICES[name]) or ()):
             return False
     return True
+
+
+def _own_number(ad: Ad, name: str) -> float | None:
+    values = ad.attributes.get(name) or ("",)
+    return float(values[0]) if re.fullmatch(r"\d+(\.\d+)?", values[0]) else None
 
 
 def _in_range(value: float | None, low: str, high: str, *, scale: int) -> bool:

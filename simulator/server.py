@@ -11,22 +11,24 @@ import time
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote
 
 from simulator import control
 from simulator.answering import JSON, Reply, market_reply, telegram_reply
 from simulator.stats import Asked
-from simulator.world import World, query_of
+from simulator.world import StateFileError, World, query_of
 
 BODY_LIMIT = 32 * 1024 * 1024
-_BOT = re.compile(r"/bot([^/]+)/(\w+)/?")
+_BOT = re.compile(r"/bot([^/]*)/?([^/]*).*")
 
 
 class Server(ThreadingHTTPServer):
     """One thread for each connection; they end with the process."""
 
     daemon_threads = True
+    allow_reuse_address = True
     block_on_close = False
     request_queue_size = 128
 
@@ -35,6 +37,10 @@ class Server(ThreadingHTTPServer):
         self.handlers: set[Handler] = set()
         self.numbers = itertools.count(1)
         super().__init__(address, Handler)
+
+    def server_bind(self) -> None:
+        """Bind without http.server's reverse look-up of the host, which takes seconds where no name server answers."""
+        TCPServer.server_bind(self)
 
     @property
     def url(self) -> str:
@@ -90,6 +96,8 @@ class Handler(BaseHTTPRequestHandler):
         self.busy = True
         try:
             self._answer()
+        except StateFileError as error:
+            self._send(Reply(status=500, content_type="text/plain", body=f"simulator: {error}".encode()))
         finally:
             self.busy = False
 
@@ -126,13 +134,20 @@ class Handler(BaseHTTPRequestHandler):
                 reply = telegram_reply(self.owner.world, bot[1], bot[2], params)
             else:
                 reply = market_reply(self.owner.world, path, query)
-            if reply.delay:
-                self.owner.world.stopping.wait(reply.delay)
+            self._wait(reply)
             if reply.lost:
                 self.hang_up()
                 return
             asked.status = reply.status
             self._send(reply)
+
+    def _wait(self, reply: Reply) -> None:
+        """Take as long as the faults say, unless they are cleared or the simulator stops."""
+        world, ends = self.owner.world, time.monotonic() + reply.delay
+        while (left := ends - time.monotonic()) > 0 and not world.stopping.wait(min(left, 0.05)):
+            with world.lock:
+                if not world.faults.has(reply.held_by):
+                    return
 
     def _control(self, path: str, query: str, body: bytes) -> None:
         if (self.command, path) == ("DELETE", "/_control/connections"):
@@ -170,24 +185,30 @@ class Handler(BaseHTTPRequestHandler):
             return None
         return self.rfile.read(int(length))
 
-    def _params(self, query: str, body: bytes) -> dict[str, object]:
-        """Bot API parameters from the query, a JSON body or a form; a file that is uploaded becomes its size."""
+    def _params(self, query: str, body: bytes) -> dict[str, object] | None:
+        """Bot API parameters from the query, a JSON body or a form; None where they cannot be read.
+
+        A file that is uploaded becomes its size.
+        """
         params: dict[str, object] = dict(parse_qsl(query, keep_blank_values=True))
         kind = self.headers.get_content_type()
         try:
             if kind == "application/json" and body:
                 decoded = json.loads(body)
-                params |= decoded if isinstance(decoded, dict) else {}
+                if not isinstance(decoded, dict):
+                    return None
+                params |= decoded
             elif kind == "application/x-www-form-urlencoded":
                 params |= dict(parse_qsl(body.decode(), keep_blank_values=True))
             elif kind == "multipart/form-data":
                 params |= _multipart(self.headers["Content-Type"], body)
         except ValueError:
-            return params
+            return None
         return params
 
-    def _long_poll(self, method: str, params: dict[str, object]) -> None:
+    def _long_poll(self, method: str, params: dict[str, object] | None) -> None:
         """Wait as getUpdates is told to, until there is something or the simulator stops."""
+        params = params or {}
         waits = str(params.get("timeout", ""))
         if method.lower() != "getupdates" or not waits.isdigit():
             return
@@ -219,7 +240,10 @@ def live(world: World) -> None:
         waited = waited + 0.1 if world.live_seconds else 0.0
         if world.live_seconds and waited >= world.live_seconds:
             waited = 0.0
-            world.live_step()
+            try:
+                world.live_step()
+            except StateFileError as error:
+                print(f"simulator: {error}", file=sys.stderr, flush=True)
 
 
 def serve(world: World, host: str = "127.0.0.1", port: int = 0) -> Server:

@@ -1,61 +1,30 @@
 """Telegram's Bot API, the part that a bot that sends alerts can meet. No I/O; times are UTC epoch milliseconds."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
-from simulator import html_mode
-from simulator.chats import Button, Chat, ChatKind, Message, message_from_json
+from simulator import bot_params, html_mode
+from simulator.bot_params import Answer, Json, Params, TelegramError, too_many
+from simulator.chats import Chat, ChatKind, Message, message_from_json
 from simulator.checks import NoSuchThingError
-
-Json = dict[str, object]
-Params = Mapping[str, object]
 
 DEFAULT_TOKEN = "4711:SIMULATOR-no-secret-0123456789abcdef"  # noqa: S105 - opens nothing but this simulator
 DEFAULT_CHAT = 4711
 TEXT_LIMIT, CAPTION_LIMIT = 4096, 1024
 """UTF-16 code units after entity parsing."""
 GROUP_A_MINUTE = 20
+ALL_A_SECOND = 30
 KEPT = 5_000
 """Messages remembered in all; older ones go."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An HTTP status and the JSON that goes with it."""
-
-    status: int
-    body: Json
-
-
-class TelegramError(Exception):
-    """What the Bot API refuses: status, description, parameters."""
-
-    def __init__(self, status: int, description: str, parameters: Json | None = None) -> None:
-        self.status, self.description, self.parameters = status, description, parameters
-        super().__init__(description)
-
-    def answer(self) -> Answer:
-        """The error as the Bot API answers it."""
-        body: Json = {"ok": False, "error_code": self.status, "description": self.description}
-        if self.parameters:
-            body["parameters"] = self.parameters
-        return Answer(self.status, body)
-
-
-def too_many(seconds: int) -> TelegramError:
-    """429 with the seconds to wait, in both places where Telegram says them."""
-    return TelegramError(429, f"Too Many Requests: retry after {seconds}", {"retry_after": seconds})
 
 
 @dataclass
 class Telegram:
     """One bot under one or more tokens, its chats, what it sent and what people wrote to it.
 
-    `rate_limited` turns on 1 message a second for each chat and 20 a minute for each group.
+    `rate_limited` turns on 1 message a second for each chat, 20 a minute for each group, 30 a second for the bot.
     """
 
     clock: Callable[[], int]
@@ -177,29 +146,29 @@ class Telegram:
 
     def _send_message(self, params: Params) -> Json:
         chat = self._writable(params)
-        parsed = _parsed(params, "text")
+        parsed = bot_params.parsed(params, "text")
         if not parsed.text:
             raise TelegramError(400, "Bad Request: message text is empty")
         if html_mode.utf16(parsed.text) > TEXT_LIMIT:
             raise TelegramError(400, "Bad Request: message is too long")
-        return self._record(chat, "sendMessage", params, parsed, _text(params, "text"), None)
+        return self._record(chat, "sendMessage", params, parsed, bot_params.text(params, "text"), None)
 
     def _send_photo(self, params: Params) -> Json:
         chat = self._writable(params)
-        parsed = _parsed(params, "caption")
+        parsed = bot_params.parsed(params, "caption")
         if html_mode.utf16(parsed.text) > CAPTION_LIMIT:
             raise TelegramError(400, "Bad Request: message caption is too long")
-        photo = _text(params, "photo")
+        photo = bot_params.text(params, "photo")
         if not photo:
             raise TelegramError(400, "Bad Request: there is no photo in the request")
-        if not _is_url(photo, ("http", "https")) and not photo.startswith("<upload"):
+        if not bot_params.is_url(photo, ("http", "https")) and not photo.startswith("<upload"):
             raise TelegramError(400, "Bad Request: wrong file identifier/HTTP URL specified")
-        return self._record(chat, "sendPhoto", params, parsed, _text(params, "caption"), photo)
+        return self._record(chat, "sendPhoto", params, parsed, bot_params.text(params, "caption"), photo)
 
     def _record(
         self, chat: Chat, method: str, params: Params, parsed: html_mode.Parsed, raw: str, photo: str | None
     ) -> Json:
-        buttons = _buttons(params.get("reply_markup"))
+        buttons = bot_params.buttons(params.get("reply_markup"))
         if self.rate_limited:
             self._admit(chat)
         message = Message(
@@ -209,7 +178,7 @@ class Telegram:
             method=method,
             text=parsed.text,
             raw=raw,
-            parse_mode=_text(params, "parse_mode"),
+            parse_mode=bot_params.text(params, "parse_mode"),
             entities=parsed.entities,
             photo=photo,
             buttons=buttons,
@@ -229,8 +198,10 @@ class Telegram:
         return shape | {"photo": [file], "caption": parsed.text, "caption_entities": list(parsed.entities)}
 
     def _admit(self, chat: Chat) -> None:
-        """Raise 429 for the second message within a second to a chat, the 21st within a minute to a group."""
+        """Raise 429 for what Telegram does not take at once; it asks to wait until the limit allows the next."""
         now = self.clock()
+        if sum(message.time > now - 1_000 for message in self.sent[-ALL_A_SECOND:]) >= ALL_A_SECOND:
+            raise too_many(1)
         times = [message.time for message in self.sent if message.chat == chat.id and message.time > now - 60_000]
         if times and times[-1] > now - 1_000:
             raise too_many(1)
@@ -260,7 +231,7 @@ class Telegram:
                 "Conflict: can't use getUpdates method while webhook is active; "
                 "use deleteWebhook to delete the webhook first",
             )
-        offset, limit = _integer(params, "offset", 0), _integer(params, "limit", 100)
+        offset, limit = bot_params.integer(params, "offset", 0), bot_params.integer(params, "limit", 100)
         if offset > 0:
             self.updates = [update for update in self.updates if int(str(update["update_id"])) >= offset]
         elif offset < 0:
@@ -268,13 +239,13 @@ class Telegram:
         return self.updates[: max(1, min(limit, 100))]
 
     def _set_webhook(self, params: Params) -> bool:
-        url = _text(params, "url")
+        url = bot_params.text(params, "url")
         if not url:
             return self._delete_webhook(params)
         loopback = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
-        if not loopback and not _is_url(url, ("https",)):
+        if not loopback and not bot_params.is_url(url, ("https",)):
             raise TelegramError(400, "Bad Request: bad webhook: An HTTPS URL must be provided for webhook")
-        secret = _text(params, "secret_token")
+        secret = bot_params.text(params, "secret_token")
         if not re.fullmatch(r"[A-Za-z0-9_-]{0,256}", secret):
             raise TelegramError(400, "Bad Request: secret token contains unallowed characters")
         self.webhook = {"url": url, "secret_token": secret}
@@ -293,68 +264,3 @@ class Telegram:
     def _message_id(self) -> int:
         self.next_message += 1
         return self.next_message - 1
-
-
-def _text(params: Params, name: str) -> str:
-    value = params.get(name)
-    text = "" if value is None else str(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise TelegramError(400, "Bad Request: strings must be encoded in UTF-8") from None
-    return text
-
-
-def _integer(params: Params, name: str, default: int) -> int:
-    value = str(params.get(name, ""))
-    return int(value) if re.fullmatch(r"-?\d{1,9}", value) else default
-
-
-def _parsed(params: Params, name: str) -> html_mode.Parsed:
-    text, mode = _text(params, name), _text(params, "parse_mode").lower()
-    if mode == "html":
-        try:
-            return html_mode.parse(text)
-        except html_mode.ParseError as error:
-            raise TelegramError(400, f"Bad Request: can't parse entities: {error}") from error
-    if mode:
-        raise TelegramError(400, "Bad Request: unsupported parse_mode")
-    return html_mode.Parsed(text.strip(), ())
-
-
-def _buttons(markup: object) -> tuple[tuple[Button, ...], ...]:
-    """The rows of an inline keyboard, given as JSON text or as an object."""
-    if markup in (None, ""):
-        return ()
-    try:
-        decoded: Any = json.loads(markup) if isinstance(markup, str) else markup
-        rows = decoded["inline_keyboard"]
-        return tuple(tuple(_button(one) for one in row) for row in rows)
-    except (json.JSONDecodeError, TypeError, KeyError, AttributeError):
-        raise TelegramError(400, "Bad Request: can't parse reply keyboard markup JSON object") from None
-
-
-def _button(given: Mapping[str, object]) -> Button:
-    text, url = str(given.get("text", "")), str(given.get("url", ""))
-    if not text.strip():
-        raise TelegramError(400, "Bad Request: can't parse inline keyboard button: text buttons are empty")
-    if not url and "callback_data" not in given:
-        raise TelegramError(400, "Bad Request: text buttons are unallowed in the inline keyboard")
-    if len(str(given.get("callback_data", "")).encode()) > 64:
-        raise TelegramError(400, "Bad Request: BUTTON_DATA_INVALID")
-    if url and not _is_url(url, ("http", "https", "tg")):
-        scheme = urlsplit(url).scheme if "://" in url else "http"
-        why = "Wrong HTTP URL" if scheme in ("http", "https") else "Unsupported URL protocol"
-        raise TelegramError(400, f"Bad Request: inline keyboard button URL '{url}' is invalid: {why}")
-    return Button(text, url)
-
-
-def _is_url(url: str, schemes: tuple[str, ...]) -> bool:
-    """Whether Telegram takes it: a known scheme, no white space, and a host with a dot ('localhost' is refused)."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    if parts.scheme == "tg":
-        return "tg" in schemes
-    return parts.scheme in schemes and "." in (parts.hostname or "") and not re.search(r"\s", url)

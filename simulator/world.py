@@ -90,6 +90,7 @@ class World:
             }
             written = self.state.with_name(self.state.name + ".new")
             try:
+                self.state.parent.mkdir(parents=True, exist_ok=True)
                 with written.open("w", encoding="utf-8") as file:
                     json.dump(data, file)
                     file.flush()
