@@ -13,7 +13,8 @@ from msgspec import Struct
 from lago.domain.ids import EpochMs, Milliseconds
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.domain.redact import reason
-from lago.http import Reply, retry_after_ms
+from lago.http import Reply
+from lago.retry_after import retry_after_ms
 
 SHORTEST_GATE = Milliseconds(1_000)
 DEFAULT_GATE = Milliseconds(30_000)

@@ -161,9 +161,9 @@ def _price_line(notification: Notification, event: AdEvent) -> Rich:
     old = event.old_price if notification.old_price is None else notification.old_price
     if event.kind != "price_drop" or old is None:
         return (now,)
-    before = Span(price(old, event.currency), "s")
     percent = drop(old, event.price) if event.price is not None else ""
-    return (now, Span(" "), before, *((Span(f" {percent}"),) if percent else ()))
+    before = (Span(", was "), Span(price(old, event.currency), "s"))
+    return (now, *before, Span(f" ({percent})")) if percent else (now, *before)
 
 
 def _facts(notification: Notification, event: AdEvent, zone: tzinfo) -> list[Rich]:
