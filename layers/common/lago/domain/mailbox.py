@@ -143,13 +143,15 @@ def settle(
         case OutcomeKind.MESSAGE:
             return replace(same, kept=tuple(dead(row, "message", now) for row in noted))
         case OutcomeKind.RENDER:
-            return replace(same, kept=tuple(_charged(row, "render", policy, now, random) for row in noted))
+            return replace(
+                same, kept=tuple(_retried(_charged(row, "render", policy, now), policy, now, random) for row in noted)
+            )
         case OutcomeKind.OUTAGE:
             probe, others = noted[0], noted[1:]
             wait_ms = wait(policy, head.failures + 1, random)
             return replace(
                 same,
-                kept=(_charged(probe, "outage", policy, now, random, wait_ms), *others),
+                kept=(_charged(probe, "outage", policy, now), *others),
                 failures=head.failures + 1,
                 gate_until=EpochMs(now + wait_ms),
             )
@@ -157,7 +159,7 @@ def settle(
             wait_ms = wait(policy, head.failures + 1, random)
             return replace(
                 same,
-                kept=tuple(_charged(row, "ambiguous", policy, now, random, wait_ms) for row in noted),
+                kept=tuple(_charged(row, "ambiguous", policy, now) for row in noted),
                 failures=head.failures + 1,
                 gate_until=EpochMs(now + wait_ms),
             )
@@ -176,16 +178,12 @@ def _noted(row: Row, outcome: Outcome, now: EpochMs) -> Row:
     return replace(row, history=(*row.history, Attempt(now, outcome.kind.value, outcome.reason))[-HISTORY:])
 
 
-def _charged(
-    row: Row,
-    reason: DeadReason,
-    policy: Backoff,
-    now: EpochMs,
-    random: Callable[[], float],
-    wait_ms: Milliseconds | None = None,
-) -> Row:
+def _charged(row: Row, reason: DeadReason, policy: Backoff, now: EpochMs) -> Row:
+    """One attempt less. The row keeps its place in the order: what it waits for is its mailbox's gate."""
     charged = replace(row, attempts=row.attempts + 1)
-    if exhausted(charged, policy):
-        return dead(charged, reason, now)
-    pause = wait_ms if wait_ms is not None else wait(policy, charged.attempts, random)
-    return replace(charged, next_attempt_at=EpochMs(now + pause))
+    return dead(charged, reason, now) if exhausted(charged, policy) else charged
+
+
+def _retried(row: Row, policy: Backoff, now: EpochMs, random: Callable[[], float]) -> Row:
+    """The row alone waits for its next attempt, others go on."""
+    return replace(row, next_attempt_at=EpochMs(now + wait(policy, row.attempts, random)))

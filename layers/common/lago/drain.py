@@ -1,0 +1,64 @@
+"""Retries what is due: mailboxes by the time of their next attempt, several at once, within a time budget."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+from msgspec import Struct
+
+from lago.delivery import Sender, Tally
+from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds
+from lago.store.mailboxes import MailboxStore
+
+log = logging.getLogger(__name__)
+
+THREADS = 8
+"""Mailboxes served at once: one chat that hangs holds up nobody else."""
+
+
+class DrainReport(Struct, frozen=True, kw_only=True):
+    """What a drain did, and how the queue stands after it. `oldest_due_ms` is how long the oldest has been due."""
+
+    mailboxes: int
+    tally: Tally
+    failed: int
+    pending: int
+    dead: int
+    oldest_due_ms: Milliseconds
+
+
+def drain(
+    *, mailboxes: MailboxStore, sender: Sender, clock: Clock, batch: int, budget: Milliseconds, deadline: EpochMs
+) -> DrainReport:
+    """Send what is due, oldest first, `batch` mailboxes a round, until nothing is due or `budget` ms have passed.
+
+    With nothing due it writes nothing and reads one index page and the counters of each shard. `deadline` is when the
+    function must have ended. Raises StoreError when the queue can't be read.
+    """
+    soft = EpochMs(clock() + budget)
+    tally, failed = Tally(), 0
+    seen: set[DestinationId] = set()
+    with ThreadPoolExecutor(max_workers=THREADS) as pool:
+        while True:
+            due = [box for shard in range(mailboxes.shards) for box in mailboxes.due(shard, clock(), batch + len(seen))]
+            fresh = sorted((box for box in due if box.destination not in seen), key=lambda box: box.due_at)[:batch]
+            if not fresh or clock() >= soft:
+                break
+            seen.update(box.destination for box in fresh)
+            sends = [pool.submit(sender.drain, box.destination, soft=soft, deadline=deadline) for box in fresh]
+            for box, send in zip(fresh, sends, strict=True):
+                try:
+                    tally.add(send.result())
+                except Exception:
+                    # the outermost loop over mailboxes: one that fails must not hold back the others
+                    log.exception("could not drain", extra={"destination": box.destination})
+                    failed += 1
+    counts = mailboxes.counts()
+    now = clock()
+    return DrainReport(
+        mailboxes=len(seen),
+        tally=tally,
+        failed=failed,
+        pending=sum(count.pending for count in counts.values()),
+        dead=sum(count.dead for count in counts.values()),
+        oldest_due_ms=Milliseconds(max((now - box.due_at for box in due), default=0)),
+    )

@@ -1,0 +1,114 @@
+"""Fan-out: the events of a search's outbox to the destinations of its watches, then the outbox is cleared."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+from msgspec import Struct
+
+from lago.delivery import Candidate, Sender, Tally
+from lago.domain.event import AdEvent, Event
+from lago.domain.filters import concerns
+from lago.domain.geo import distance_km
+from lago.domain.ids import DestinationId, EpochMs, NotificationId, SearchId
+from lago.domain.mailbox import Row
+from lago.domain.notification import Notification, notification_id
+from lago.domain.search import Search
+from lago.domain.watch import Watch
+from lago.ports import Searches
+from lago.store.watches import WatchStore
+
+log = logging.getLogger(__name__)
+
+THREADS = 8
+"""Destinations served at once: one chat that hangs holds up nobody else."""
+
+Fan = dict[DestinationId, dict[NotificationId, Candidate]]
+
+
+class NotifyReport(Struct, frozen=True, kw_only=True):
+    """What one outbox led to. `failed` counts destinations that the store failed for: the outbox stays then."""
+
+    search: SearchId
+    events: int = 0
+    tally: Tally
+    missed: int = 0
+    failed: int = 0
+    cleared: bool = False
+
+
+def notify(
+    search_id: SearchId, *, searches: Searches, watches: WatchStore, sender: Sender, deadline: EpochMs
+) -> NotifyReport:
+    """Hand out the outbox of a search. Done twice, or from an old wake-up, it tells nothing twice.
+
+    `deadline` is when the function must have ended, in epoch ms. Raises StoreError when the search can't be read.
+    """
+    tally = Tally()
+    search = searches.get(search_id)
+    if search is None or search.outbox_id is None:
+        return NotifyReport(search=search_id, tally=tally)
+    fan, missed = fan_out(search, watches.of(search_id))
+    for watch, found in missed:
+        watches.count_missed(watch, found)
+
+    failed = 0
+    with ThreadPoolExecutor(max_workers=THREADS) as pool:
+        sends = [
+            (destination, pool.submit(sender.deliver, destination, tuple(news.values()), deadline=deadline))
+            for destination, news in fan.items()
+        ]
+        for destination, send in sends:
+            try:
+                tally.add(send.result())
+            except Exception:
+                # the outermost loop over destinations: one that fails must not hold back the others
+                log.exception("could not notify", extra={"search": search_id, "destination": destination})
+                failed += 1
+    cleared = failed == 0 and searches.clear_outbox(search_id, search.outbox_id)
+    return NotifyReport(
+        search=search_id,
+        events=len(search.outbox),
+        tally=tally,
+        missed=sum(len(found) for _, found in missed),
+        failed=failed,
+        cleared=cleared,
+    )
+
+
+def fan_out(search: Search, watches: list[Watch]) -> tuple[Fan, list[tuple[Watch, tuple[EpochMs, ...]]]]:
+    """Which events go to which destination, each once however many watches match; and what paused watches missed."""
+    fan: Fan = {}
+    missed = []
+    for watch in watches:
+        wanted = [event for event in search.outbox if concerns(watch, event)]
+        if watch.paused:
+            found = tuple(event.found for event in wanted)
+            if found:
+                missed.append((watch, found))
+            continue
+        for event in wanted:
+            for destination in watch.destinations:
+                _add(fan.setdefault(destination, {}), search, watch, destination, event)
+    return fan, missed
+
+
+def _add(
+    news: dict[NotificationId, Candidate], search: Search, watch: Watch, destination: DestinationId, event: Event
+) -> None:
+    id_ = notification_id(destination, event)
+    before = news.get(id_)
+    away = None
+    if watch.near and isinstance(event, AdEvent) and event.coordinates:
+        away = distance_km(watch.near, event.coordinates)
+    notification = Notification(
+        id=id_,
+        destination=destination,
+        event=event,
+        search=search.id,
+        watches=(*(before.row.notification.watches if before else ()), watch.id),
+        label=before.row.notification.label if before else watch.label,
+        search_url=watch.url,
+        distance_km=before.row.notification.distance_km if before else away,
+    )
+    row = Row(notification=notification, created=event.found, next_attempt_at=event.found)
+    news[id_] = Candidate(row, (*(before.filters if before else ()), watch.filters))

@@ -1,0 +1,129 @@
+"""Notify and Drain: what sends."""
+
+import os
+import random
+
+from aws_lambda_powertools.utilities.parameters import SSMProvider
+from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
+from botocore.config import Config
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lago import http
+from lago.channels.base import Channel
+from lago.channels.telegram import TelegramChannel
+from lago.delivery import DeliverySettings, Sender
+from lago.domain.backoff import Backoff
+from lago.domain.ids import Milliseconds
+from lago.errors import SettingError
+from lago.http import HttpSettings
+from lago.settings import Environment, http_settings, milliseconds, number, queue_shards, text, whole
+from lago.store.deliveries import DeliveryStore
+from lago.store.mailboxes import MailboxStore
+from lago.store.watches import WatchStore
+from lago.wiring.clock import now, pause
+
+SECRET_SECONDS = 300
+"""How long a secret is cached in the function: a rotated one is used after five minutes at the latest."""
+
+_SENDING = {"keepalive_seconds": 20.0, "read_seconds": 6.0, "total_seconds": 8.0}
+"""A POST can't be repeated safely, so none goes over a connection that may have died while the function was frozen; and
+a send that hangs ends well before the function and the lease do."""
+
+
+class SendingSettings(Struct, frozen=True, kw_only=True):
+    """What Notify and Drain share. `token_parameter` names the SSM parameter that holds the bot token."""
+
+    delivery: DeliverySettings
+    http: HttpSettings
+    telegram_api_url: str
+    token_parameter: str
+    queue_shards: int
+    log_days: int
+
+    @classmethod
+    def read(cls, environment: Environment = os.environ) -> "SendingSettings":
+        """From the environment. Raises SettingError."""
+        return cls(
+            delivery=DeliverySettings(
+                policy=Backoff(
+                    base=milliseconds(environment, "RETRY_BASE_SECONDS", 60, low=1, high=3600),
+                    factor=number(environment, "RETRY_FACTOR", 2, low=1, high=10),
+                    cap=milliseconds(environment, "RETRY_CAP_SECONDS", 960, low=1, high=86_400),
+                    jitter=number(environment, "RETRY_JITTER", 0.1, low=0, high=0.5),
+                    attempts=whole(environment, "RETRY_ATTEMPTS", 6, low=1, high=20),
+                ),
+                lease=milliseconds(environment, "LEASE_SECONDS", 60, low=2, high=900),
+                club_threshold=whole(environment, "CLUB_THRESHOLD", 3, low=1, high=50),
+            ),
+            http=replace(http_settings(environment), **_SENDING),
+            telegram_api_url=text(environment, "TELEGRAM_API_URL", "https://api.telegram.org"),
+            token_parameter=text(environment, "TELEGRAM_TOKEN_PARAMETER"),
+            queue_shards=queue_shards(environment),
+            log_days=whole(environment, "DELIVERY_LOG_DAYS", 400, low=1, high=3650),
+        )
+
+
+class DrainFunctionSettings(Struct, frozen=True, kw_only=True):
+    """The drain function: `batch` mailboxes a round, no send after `budget` ms."""
+
+    sending: SendingSettings
+    batch: int
+    budget: Milliseconds
+
+    @classmethod
+    def read(cls, environment: Environment = os.environ) -> "DrainFunctionSettings":
+        """From the environment. Raises SettingError."""
+        return cls(
+            sending=SendingSettings.read(environment),
+            batch=whole(environment, "DRAIN_BATCH", 50, low=1, high=500),
+            budget=milliseconds(environment, "DRAIN_SECONDS", 20, low=1, high=60),
+        )
+
+
+class ParameterSecrets:
+    """Secrets from SSM Parameter Store, cached; never in an environment variable in clear."""
+
+    def __init__(self, default: str) -> None:
+        """`default` is the parameter for destinations that name none."""
+        self._default = default
+        self._provider: SSMProvider | None = None
+
+    def get(self, name: str) -> str:
+        """The secret. Raises SettingError that says how to set it, without its value."""
+        parameter = name or self._default
+        if self._provider is None:
+            retries = {"total_max_attempts": 2, "mode": "standard"}
+            self._provider = SSMProvider(boto_config=Config(connect_timeout=2, read_timeout=4, retries=retries))
+        try:
+            return str(self._provider.get(parameter, max_age=SECRET_SECONDS, decrypt=True))
+        except GetParameterError as error:
+            raise SettingError(f"the secret {parameter} cannot be read: run `lago setup` to store it") from error
+
+
+def make_mailboxes(settings: SendingSettings) -> MailboxStore:
+    """The notification queue."""
+    return MailboxStore(settings.queue_shards)
+
+
+def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
+    """The one way out, with every channel that this version knows."""
+    telegram = TelegramChannel(
+        http.client(settings.http),
+        api_url=settings.telegram_api_url,
+        clock=now,
+        sleep=pause,
+        longest_request=Milliseconds(int(1000 * settings.http.total_seconds)),
+    )
+    channels: dict[str, Channel] = {telegram.name: telegram}
+    return Sender(
+        mailboxes=mailboxes,
+        deliveries=DeliveryStore(settings.log_days),
+        watches=WatchStore(),
+        channels=channels,
+        secrets=ParameterSecrets(settings.token_parameter),
+        settings=settings.delivery,
+        clock=now,
+        sleep=pause,
+        random=random.random,
+    )

@@ -1,0 +1,113 @@
+"""A channel, secrets and a clock that do as they are told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lago.delivery import DeliverySettings, Sender
+from lago.domain.backoff import ALERT, Backoff
+from lago.domain.ids import EpochMs, Milliseconds
+from lago.domain.notification import Destination, Message
+from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
+from lago.store.deliveries import DeliveryStore
+from lago.store.mailboxes import MailboxStore
+from lago.store.watches import WatchStore
+from tests.builders import NOW
+
+MINUTE = 60_000
+
+
+class FakeClock:
+    """Time that moves when it is told to, or slept."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> EpochMs:
+        return EpochMs(self.now)
+
+    def sleep(self, length: Milliseconds) -> None:
+        self.now += length
+
+
+class WorkerKilledError(BaseException):
+    """The process is gone: nothing in it gets to clean up."""
+
+
+@dataclass
+class FakeChannel:
+    """Answers with the outcomes it was given, then delivers; remembers every message."""
+
+    outcomes: list[Outcome | BaseException] = field(default_factory=list)
+    sent: list[Message] = field(default_factory=list)
+    before_send: Callable[[Message], None] | None = None
+    name: str = "telegram"
+    timeout: Milliseconds = Milliseconds(10_000)
+
+    def spacing(self, address: str) -> Milliseconds:
+        return Milliseconds(1_000)
+
+    def send(self, destination: Destination, secret: str, message: Message) -> Outcome:
+        if self.before_send:
+            self.before_send(message)
+        self.sent.append(message)
+        outcome = self.outcomes.pop(0) if self.outcomes else DELIVERED
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    @property
+    def ads(self) -> list[list[str]]:
+        """The ads of each message that was sent."""
+        return [[getattr(each.event, "ad", "live") for each in message.notifications] for message in self.sent]
+
+
+class FakeSecrets:
+    def get(self, name: str) -> str:
+        return "1:secret"
+
+
+@dataclass
+class Post:
+    """A sender on the store under test, with everything it needs at hand."""
+
+    clock: FakeClock
+    channel: FakeChannel
+    mailboxes: MailboxStore
+    deliveries: DeliveryStore
+    watches: WatchStore
+    sender: Sender
+
+    @property
+    def deadline(self) -> EpochMs:
+        return EpochMs(self.clock() + 60_000)
+
+
+def a_post(
+    *outcomes: Outcome | BaseException, policy: Backoff = ALERT, jitter: float = 0.5, threshold: int = 3
+) -> Post:
+    clock, channel = FakeClock(), FakeChannel(list(outcomes))
+    mailboxes, deliveries, watches = MailboxStore(1), DeliveryStore(400), WatchStore(1)
+    sender = Sender(
+        mailboxes=mailboxes,
+        deliveries=deliveries,
+        watches=watches,
+        channels={"telegram": channel},
+        secrets=FakeSecrets(),
+        settings=DeliverySettings(policy=policy, lease=Milliseconds(60_000), club_threshold=threshold),
+        clock=clock,
+        sleep=clock.sleep,
+        random=lambda: jitter,
+    )
+    return Post(clock, channel, mailboxes, deliveries, watches, sender)
+
+
+def outage(reason: str = "HTTP 500") -> Outcome:
+    return Outcome(kind=OutcomeKind.OUTAGE, reason=reason)
+
+
+def gate(ms: int) -> Outcome:
+    return Outcome(kind=OutcomeKind.GATE, reason="HTTP 429", retry_after=Milliseconds(ms))
+
+
+def refused(kind: OutcomeKind, reason: str = "no") -> Outcome:
+    return Outcome(kind=kind, reason=reason)
