@@ -11,6 +11,7 @@ from lago.domain.watch import Filters, Watch
 NOW = EpochMs(1_795_000_000_000)
 WILLHABEN = SourceName("willhaben")
 ME = DestinationId("me")
+ANY = Filters()
 
 
 def a_query(keyword: str = "rennrad") -> Query:
@@ -64,7 +65,7 @@ def a_live_event(watch: str = "w1", found: int = NOW) -> WatchLive:
 def a_watch(
     id_: str = "w1",
     destinations: tuple[str, ...] = ("me",),
-    filters: Filters = Filters(),
+    filters: Filters = ANY,
     created: int = NOW,
     keyword: str = "rennrad",
     paused: str = "",

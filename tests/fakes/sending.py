@@ -14,6 +14,7 @@ from lago.store.watches import WatchStore
 from tests.builders import NOW
 
 MINUTE = 60_000
+TIMEOUT = Milliseconds(10_000)
 
 
 class FakeClock:
@@ -41,7 +42,7 @@ class FakeChannel:
     sent: list[Message] = field(default_factory=list)
     before_send: Callable[[Message], None] | None = None
     name: str = "telegram"
-    timeout: Milliseconds = Milliseconds(10_000)
+    timeout: Milliseconds = TIMEOUT
 
     def spacing(self, address: str) -> Milliseconds:
         return Milliseconds(1_000)

@@ -1,11 +1,12 @@
+import pytest
+
+from lago.domain.backoff import ALERT
 from lago.domain.ids import EpochMs
 from lago.domain.mailbox import Settlement, dead, lost_in_the_air
-from lago.domain.backoff import ALERT
 from lago.errors import ConflictError
 from lago.store.mailboxes import Counts, MailboxStore
+from lago.store.queue_items import QueueItem
 from tests.builders import ME, NOW, a_destination, a_row, an_event
-
-import pytest
 
 LEASE = EpochMs(NOW + 60_000)
 
@@ -187,8 +188,6 @@ def test_rows_that_a_dead_sender_left_in_the_air_are_charged_with_the_claim_that
 def test_a_claim_whose_answer_was_lost_and_repeated_is_still_a_claim(monkeypatch):
     queue, row = a_queue(), a_row()
     head = queue.head(ME)
-    from lago.store.queue_items import QueueItem
-
     apply = QueueItem.update
 
     def applied_twice(self, actions, condition=None):

@@ -110,5 +110,7 @@ def _add(
         search_url=watch.url,
         distance_km=before.row.notification.distance_km if before else away,
     )
-    row = Row(notification=notification, created=event.found, next_attempt_at=event.found)
+    # found in one scrape, they have one time: a millisecond apart they keep their order in the mailbox
+    order = EpochMs(event.found + search.outbox.index(event))
+    row = Row(notification=notification, created=event.found, next_attempt_at=order)
     news[id_] = Candidate(row, (*(before.filters if before else ()), watch.filters))

@@ -7,7 +7,7 @@ read, 3 retries) would outlive a function.
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 
 from pynamodb.connection import Connection
@@ -52,7 +52,8 @@ class Table(Model):
     def _get_connection(cls) -> TableConnection:
         table = super()._get_connection()
         if table.connection is not connection():
-            connection().add_meta_table(table.connection.get_meta_table(table.table_name))
+            with suppress(ValueError):  # another model of the same table brought its keys before
+                connection().add_meta_table(table.connection.get_meta_table(table.table_name))
             table.connection = connection()
         return table
 

@@ -1,0 +1,86 @@
+"""Scrape: what reads the marketplaces."""
+
+import json
+import os
+import random
+from typing import Any
+
+import botocore.session
+from botocore.config import Config
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lago import http
+from lago.domain.backoff import SOURCE
+from lago.domain.ids import Milliseconds, SearchId, SourceName
+from lago.host_gate import HostGate
+from lago.http import HttpSettings
+from lago.scrape import ScrapeSettings
+from lago.settings import Environment, http_settings, milliseconds, text, whole
+from lago.sources.base import Source
+from lago.sources.willhaben import Willhaben, WillhabenSettings
+from lago.wiring.clock import now, pause
+
+LEASE = Milliseconds(58_000)
+"""Longer than the function's time-out (55 s), shorter than the schedule's interval: one that died blocks no other."""
+
+
+class ScrapeFunctionSettings(Struct, frozen=True, kw_only=True):
+    """The scrape function. `spacing` is the least time between two requests to a host, in ms."""
+
+    scrape: ScrapeSettings
+    willhaben: WillhabenSettings
+    http: HttpSettings
+    spacing: Milliseconds
+    notify_function: str
+
+    @classmethod
+    def read(cls, environment: Environment = os.environ) -> "ScrapeFunctionSettings":
+        """From the environment. Raises SettingError."""
+        pages = whole(environment, "SCRAPE_MAX_PAGES", 2, low=1, high=10)
+        rows = whole(environment, "SCRAPE_ROWS", 30, low=1, high=200)
+        return cls(
+            scrape=ScrapeSettings(
+                max_pages=pages,
+                hard_pages=max(pages, whole(environment, "SCRAPE_HARD_PAGES", 10, low=1, high=20)),
+                full_every=Milliseconds(60_000 * whole(environment, "SCRAPE_FULL_MINUTES", 15, low=1, high=1440)),
+                window=max(100, 2 * pages * rows),
+                threads=whole(environment, "SCRAPE_THREADS", 2, low=1, high=2),
+                budget=milliseconds(environment, "SCRAPE_SECONDS", 45, low=1, high=50),
+                lease=LEASE,
+                backoff=replace(SOURCE, base=milliseconds(environment, "SOURCE_BACKOFF_SECONDS", 60, low=1, high=3600)),
+            ),
+            willhaben=WillhabenSettings(
+                base_url=text(environment, "WILLHABEN_BASE_URL", "https://www.willhaben.at"),
+                rows=rows,
+                contact=text(environment, "CONTACT", ""),
+            ),
+            http=http_settings(environment),
+            spacing=Milliseconds(whole(environment, "REQUEST_SPACING_MS", 250, low=0, high=60_000)),
+            notify_function=text(environment, "NOTIFY_FUNCTION"),
+        )
+
+
+def make_sources(settings: ScrapeFunctionSettings) -> dict[SourceName, Source]:
+    """Every marketplace that this version knows, on the process's one HTTP client."""
+    gate = HostGate(settings.spacing, clock=now, sleep=pause, random=random.random)
+    willhaben = Willhaben(settings.willhaben, http=http.client(settings.http), gate=gate, clock=now)
+    return {willhaben.name: willhaben}
+
+
+class HandOver:
+    """Wakes Notify for a search whose outbox the stream has left behind."""
+
+    def __init__(self, function: str) -> None:
+        """`function` is Notify's name or ARN; its client is made when it is first needed, which is rarely."""
+        self._function = function
+        self._lambda: Any = None
+
+    def __call__(self, search: SearchId) -> None:
+        """Invoke asynchronously. Raises botocore's errors: the next cycle tries again."""
+        if self._lambda is None:
+            retries = {"total_max_attempts": 2, "mode": "standard"}
+            config = Config(connect_timeout=2, read_timeout=5, retries=retries)
+            self._lambda = botocore.session.get_session().create_client("lambda", config=config)
+        payload = json.dumps({"search": search}).encode()
+        self._lambda.invoke(FunctionName=self._function, InvocationType="Event", Payload=payload)

@@ -1,0 +1,34 @@
+"""The DynamoDB stores keep the contract that the in-memory fakes keep."""
+
+import msgspec
+
+from lago.domain.search import Search
+from lago.ports import Cycles, Searches, Sources
+from lago.store.searches import CycleStore, SearchItem, SearchStore, SourceStore, key
+from tests.contracts.searches_contract import CyclesContract, SearchesContract, SourcesContract
+
+
+class TestSearchStore(SearchesContract):
+    def make_searches(self) -> Searches:
+        return SearchStore()
+
+    def put(self, searches: Searches, search: Search) -> None:
+        SearchItem(
+            *key(search.id),
+            source=search.query.source,
+            path=search.query.path,
+            params=msgspec.json.encode(search.query.params),
+            version=search.version,
+            watches=search.watches,
+            awaiting=set(search.awaiting) or None,
+        ).save()
+
+
+class TestSourceStore(SourcesContract):
+    def make_sources(self) -> Sources:
+        return SourceStore()
+
+
+class TestCycleStore(CyclesContract):
+    def make_cycles(self) -> Cycles:
+        return CycleStore()
