@@ -76,11 +76,11 @@ def _euros(field: str, value: Euros | None) -> int | None:
     """In cents."""
     if value is None:
         return None
+    cents: int | None = None
     if isinstance(value, str):
-        cents: int | None = parse_price(value)
-    else:
-        exact = Decimal(str(value))
-        cents = int(exact * 100) if not isinstance(value, bool) and 0 <= exact <= _MAX_EUROS else None
+        cents = parse_price(value)
+    elif not isinstance(value, bool) and 0 <= float(value) <= _MAX_EUROS:  # no NaN passes this
+        cents = int(Decimal(str(value)) * 100)
     if cents is None:
         raise BadInputError(field, value, "a price of 0 or more in euros, such as 500")
     return cents

@@ -95,17 +95,16 @@ def looks_blocked(content: bytes) -> bool:
 
 def _page_props(content: bytes) -> PageProps:
     # The last one: Next.js writes it at the end of the body, after all that sellers wrote.
-    opening = None
-    for opening in _SCRIPT.finditer(content):  # noqa: B007
-        pass
-    if opening is None:
+    openings = list(_SCRIPT.finditer(content))
+    if not openings:
         if looks_blocked(content):
             raise SourceBlockedError("a block page instead of results")
         raise SearchError("page not understood: no __NEXT_DATA__ in it")
-    end = content.find(b"</script>", opening.end())
+    start = openings[-1].end()
+    end = content.find(b"</script>", start)
     if end < 0:
         raise SearchError("page not understood: cut off inside __NEXT_DATA__")
-    script = content[opening.end() : end]
+    script = content[start:end]
     try:
         return _decode(script).props.page_props
     except (msgspec.DecodeError, RecursionError) as error:

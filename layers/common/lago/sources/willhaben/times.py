@@ -20,9 +20,9 @@ def published(milliseconds: str, wall_clock: str) -> EpochMs | None:
 
     The string ends in Z but is Vienna's wall time: one capture shows both for the same moment, two hours apart.
     """
-    if milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) < 16:
-        return _plausible(int(milliseconds))
-    return _read(wall_clock.removesuffix("Z"))
+    is_number = milliseconds.isascii() and milliseconds.isdigit() and len(milliseconds) < 16
+    exact = _plausible(int(milliseconds)) if is_number else None
+    return _read(wall_clock.removesuffix("Z")) if exact is None else exact
 
 
 def with_offset(text: str) -> EpochMs | None:

@@ -1,0 +1,52 @@
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from lago import http
+from lago.http import HttpSettings
+
+
+@pytest.fixture
+def _own_handler():
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("_own_handler")
+def test_sigterm_closes_the_client_and_then_runs_the_handler_that_was_there():
+    heard = []
+    client = http.client(HttpSettings())
+    signal.signal(signal.SIGTERM, lambda number, frame: heard.append((number, client.closed)))
+
+    http.close_on_shutdown()
+    signal.raise_signal(signal.SIGTERM)
+
+    assert heard == [(signal.SIGTERM, True)]
+
+
+@pytest.mark.usefixtures("_own_handler")
+def test_a_process_that_ignored_sigterm_goes_on():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    client = http.client(HttpSettings())
+
+    http.close_on_shutdown()
+    signal.raise_signal(signal.SIGTERM)
+
+    assert client.closed
+
+
+def test_a_process_without_a_handler_still_ends_by_the_signal():
+    script = """
+import os, signal
+from lago import http
+client = http.client(http.HttpSettings())
+http.close_on_shutdown()
+signal.raise_signal(signal.SIGTERM)
+"""
+
+    ended = subprocess.run([sys.executable, "-c", script], timeout=30, check=False)
+
+    assert ended.returncode == -signal.SIGTERM

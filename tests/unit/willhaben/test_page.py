@@ -1,0 +1,435 @@
+"""Every trap of the fact sheet, and what sellers may write into an ad."""
+
+import os
+import re
+
+import pytest
+
+from lago.domain.query import Query
+from lago.errors import SearchError, SourceBlockedError
+from lago.sources.willhaben.address import NAME, parse_url
+from lago.sources.willhaben.page import read_first_published, read_page
+from tests.willhaben_pages import (
+    SAMPLES,
+    details,
+    html,
+    page_of,
+    plain,
+    result,
+    sample_ad,
+    sample_page,
+    with_attributes,
+)
+
+QUERY = Query(source=NAME, path="/iad/kaufen-und-verkaufen/marktplatz", params=(("keyword", "rennrad"),))
+
+
+def read(content, query=QUERY, number=1):
+    return read_page(content, query, number)
+
+
+def only(*args, **kwargs):
+    page = read(page_of(*args, **kwargs))
+    assert len(page.ads) == 1
+    return page.ads[0]
+
+
+@pytest.mark.parametrize("name", SAMPLES["expected"])
+def test_each_sample_ad_is_read_as_expected(name):
+    expected = SAMPLES["expected"][name]
+
+    ad = only(sample_ad(name))
+
+    assert ad.id == expected["id"]
+    assert ad.price == (None if expected["price"] is None else round(float(expected["price"]) * 100))
+    for field in ("url", "promoted", "bumped", "seller_name"):
+        if field in expected:
+            assert getattr(ad, field) == expected[field]
+    if "seller" in expected:
+        assert ad.seller_kind == expected["seller"]
+    if "images" in expected:
+        assert bool(ad.image) == bool(expected["images"])
+
+
+def test_a_plain_ad_is_read_whole():
+    ad = only(sample_ad("plain_private"))
+
+    assert ad.title == "Holzregal Fichte 180 cm"
+    assert ad.price_text == "€ 120"
+    assert ad.place == "1070 Wien, 07. Bezirk, Neubau"
+    assert ad.published == 1795885500000
+    assert ad.coordinates == (48.2011, 16.3489)
+    assert ad.categories == ("5824", "5878", "5884")
+    assert ad.paylivery is False
+    assert ad.image == "https://cache.willhaben.at/mmo/1/910/000/001_111_hoved.jpg"
+
+
+def test_real_estate_tells_its_size_and_rooms_and_never_the_price_per_square_metre():
+    ad = only(sample_ad("real_estate_rent"))
+
+    assert ad.details == ("70 m²", "3 Zimmer")
+    assert ad.price == 79_676
+
+
+def test_facts_come_from_attributes_where_there_are_no_teasers():
+    ad = only(plain(YEAR_MODEL="2019", MILEAGE="85000", ENGINE__FUEL_RESOLVED="Diesel"))
+
+    assert ad.details == ("2019", "85000 km", "Diesel")
+
+
+# Trap 1: PUBLISHED_String ends in Z but is Vienna's wall time.
+
+
+def test_the_milliseconds_win_over_the_mislabelled_wall_time():
+    ad = only(sample_ad("dealer_special_chars_summer_time"))
+
+    assert ad.published == 1784109630000  # 10:00:30Z; the string says 12:00:30Z
+
+
+@pytest.mark.parametrize("milliseconds", [None, "", "soon", "12", "9" * 30])
+def test_the_wall_time_is_read_as_vienna_time_where_the_milliseconds_fail(milliseconds):
+    summer = only(plain(PUBLISHED=milliseconds, PUBLISHED_String="2026-07-15T12:00:30Z"))
+    winter = only(plain(PUBLISHED=milliseconds, PUBLISHED_String="2026-11-28T18:05:00Z"))
+
+    assert summer.published == 1784109630000
+    assert winter.published == 1795885500000
+
+
+@pytest.mark.parametrize("text", [None, "gestern", "9999-99-99T00:00:00Z", "0001-01-01T00:00:00Z"])
+def test_a_time_that_cannot_be_read_is_no_time(text):
+    assert only(plain(PUBLISHED=None, PUBLISHED_String=text)).published is None
+
+
+# Trap 2: bumps keep their id.
+
+
+def test_a_bumped_ad_keeps_its_id_and_its_place_in_order():
+    ad = only(sample_ad("bumped_known_id"))
+
+    assert (ad.id, ad.bumped, ad.promoted) == ("910000006", True, False)
+
+
+# Trap 3: promoted ads appear twice and ignore the order.
+
+
+def test_a_promoted_ad_listed_twice_is_read_once_and_takes_no_part_in_the_order():
+    page = read(sample_page("page1_before"))
+
+    assert [ad.id for ad in page.ads] == ["910000005", "920000001", "920000002", "920000003", "920000004"]
+    assert [ad.id for ad in page.organic] == ["920000001", "920000002", "920000003", "920000004"]
+    assert (page.listed, page.rows, page.total, page.skipped) == (6, 5, 12, 0)
+
+
+def test_the_place_in_order_counts_where_only_the_upper_one_is_flagged():
+    top = plain(1, RESULT_LIST_TOPAD="topad_result")
+
+    page = read(page_of(top, plain(2), plain(1)))
+
+    assert [(ad.id, ad.promoted) for ad in page.ads] == [("2", False), ("1", False)]
+
+
+# Trap 5: prices.
+
+
+def test_a_price_on_request_is_none_and_the_ad_and_its_words_stay():
+    ad = only(sample_ad("no_price_no_seo_no_image"))
+
+    assert (ad.price, ad.price_text) == (None, "Preis auf Anfrage")
+
+
+def test_a_gift_is_zero():
+    assert only(plain(PRICE="0", PRICE__AMOUNT="0.0", PRICE_FOR_DISPLAY="Zu verschenken")).price == 0
+
+
+def test_a_display_per_square_metre_never_becomes_the_price():
+    assert only(plain(PRICE=None, PRICE__AMOUNT=None, PRICE_FOR_DISPLAY="€ 6.700/m²")).price is None
+
+
+# Trap 6: a price change makes no new identity.
+
+
+def test_a_price_drop_keeps_the_id():
+    before, after = only(sample_ad("bumped_known_id")), only(sample_ad("bumped_with_price_drop"))
+
+    assert before.id == after.id
+    assert (before.price, after.price) == (65_000, 59_000)
+
+
+# Trap 7: category ids are split, never matched as substrings.
+
+
+def test_category_ids_are_split():
+    assert "587" not in only(plain(categorytreeids="5824;5878;5884")).categories
+
+
+# Trap 8: whatever may be missing, is missing.
+
+
+def test_an_ad_without_attributes_still_has_a_name_and_an_address():
+    ad = only({"id": 2147483650})
+
+    assert ad.id == "2147483650"  # beyond 32 bits, and a number here
+    assert ad.title == "Anzeige 2147483650"
+    assert ad.url == "https://www.willhaben.at/iad/object?adId=2147483650"
+    assert (ad.price, ad.published, ad.image, ad.seller_kind) == (None, None, None, None)
+
+
+@pytest.mark.parametrize("values", [None, [], [None], [""], ["", None]])
+def test_empty_values_are_missing_values(values):
+    ad = only(plain(SEO_URL=values, PRICE=values, PRICE__AMOUNT=values, PRICE_FOR_DISPLAY=values, PUBLISHED=values))
+
+    assert ad.url.endswith("/iad/object?adId=930000001")
+    assert ad.price is None
+
+
+@pytest.mark.parametrize("gap", ["attributes", "advertImageList", "teaserAttributes", "description"])
+def test_null_where_a_structure_is_expected_costs_nothing(gap):
+    assert only(sample_ad("real_estate_rent", **{gap: None})).id == "1560000008"
+
+
+def test_numbers_where_strings_are_expected_are_read():
+    assert only(plain(PRICE=[120.5], ISPRIVATE=[0])).price == 12_050
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"description": "no id"},
+        {"id": None},
+        {"id": "../../x"},
+        {"id": ""},
+        {"id": "9" * 20},
+        {"id": [1]},
+        {"id": 5, "attributes": "none"},
+        {"id": 5, "attributes": {"attribute": [{"values": ["nameless"]}]}},
+        "an ad",
+        None,
+        7,
+    ],
+)
+def test_one_bad_ad_is_counted_and_costs_its_neighbours_nothing(broken):
+    page = read(page_of(plain(1), broken, plain(2)))
+
+    assert [ad.id for ad in page.ads] == ["1", "2"]
+    assert (page.skipped, page.listed) == (1, 3)
+
+
+def test_a_title_cut_inside_an_emoji_costs_nothing_at_all():
+    content = page_of(plain(1), plain(2)).replace(b"Holzregal", rb"Rad \ud83d", 1)
+
+    page = read(content)
+
+    assert [ad.id for ad in page.ads] == ["1", "2"]
+    assert page.ads[0].title == "Rad \ufffd Fichte 180 cm"
+
+
+def test_whole_pairs_and_escaped_backslashes_survive_the_repair():
+    content = page_of(plain(1), plain(2))
+    content = content.replace(b"Holzregal", rb"\ud83d\ude00 \\ud83d", 1).replace(b"Holzregal", b"\xff \\udc00", 2)
+
+    titles = [ad.title for ad in read(content).ads]
+
+    assert titles == ["\U0001f600 \\ud83d Fichte 180 cm", "\ufffd \ufffd Fichte 180 cm"]
+
+
+# Trap 9: everything is written by sellers.
+
+
+def test_titles_become_one_line_and_stay_raw_otherwise():
+    ad = only(sample_ad("plain_private", description=' <b>&amp;*_[x](y)|`\n\t\x00\u2028\u202eRTL\u200b🚲 </script>"'))
+
+    assert ad.title == '<b>&amp;*_[x](y)|` \u202eRTL\u200b🚲 </script>"'
+
+
+def test_titles_are_cut():
+    assert len(only(sample_ad("plain_private", description="ä" * 10_000)).title) == 300
+
+
+def test_a_title_cannot_end_the_script_it_stands_in():
+    page = read(page_of(sample_ad("plain_private", description="</script><script id='__NEXT_DATA__'>{}</script>")))
+
+    assert page.ads[0].title.startswith("</script>")
+
+
+@pytest.mark.parametrize(
+    "seo",
+    ["//evil.example/x", "https://evil.example/", "../../../login", "a/../b", "javascript:alert(1)", "a?b", "a#b",
+     "a b", "a\\b", "x" * 400, "a//b", "%2e%2e/x", "a\u202eb", "a<b"],
+)  # fmt: skip
+def test_a_hostile_address_never_leaves_the_ads_own_pages(seo):
+    url = only(plain(SEO_URL=seo)).url
+
+    assert url.startswith("https://www.willhaben.at/iad/")
+    assert ".." not in url
+    assert len(url) < 320
+    assert re.fullmatch(r"[!-~]+", url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://evil.example/x.jpg", "https://cache.willhaben.at.evil.example/x.jpg", "https://u@cache.willhaben.at/x",
+     "https://cache.willhaben.at:81/x", "ftp://cache.willhaben.at/x", "javascript:alert(1)", "http://[::1", "//x/y",
+     "https://cache.willhaben.at/a b", "https://cache.willhaben.at/../x", "https://cache.willhaben.at/" + "x" * 400],
+)  # fmt: skip
+def test_pictures_come_from_the_image_host_only(url):
+    images = {"advertImage": [{"mainImageUrl": url, "referenceImageUrl": None}]}
+
+    assert only(plain(MMO=None, ALL_IMAGE_URLS=None) | {"advertImageList": images}).image is None
+    assert only(plain() | {"advertImageList": images}).image == "https://cache.willhaben.at/mmo/1/910/000/001_111.jpg"
+
+
+@pytest.mark.parametrize("text", ["0,0", "0.0,0.0", "nan,nan", "inf,1", "91,16", "48", "48,16,1", "a,b", None])
+def test_coordinates_that_are_none_are_none(text):
+    assert only(plain(COORDINATES=text)).coordinates is None
+
+
+def test_the_seller_kind_is_told_by_the_organisation_or_the_ad_type_where_the_flag_is_missing():
+    assert only(plain(ISPRIVATE=None, ORGNAME="Rad GmbH")).seller_kind == "dealer"
+    assert only(plain(ISPRIVATE=None)).seller_kind == "private"
+    assert only(plain(ISPRIVATE=None) | {"verticalId": 2, "adTypeId": 2}).seller_kind is None
+
+
+# Trap 10: rows above 200 are capped silently.
+
+
+def test_the_page_size_is_the_servers():
+    assert read(page_of(plain(), rowsRequested=200)).rows == 200
+
+
+@pytest.mark.parametrize("strange", [None, "12", -1, True, 1.5, [], 10**30])
+def test_strange_counts_cost_nothing(strange):
+    page = read(page_of(plain(1), plain(2), rowsFound=strange, rowsRequested=strange))
+
+    assert page.rows in (2, 10**30)
+
+
+# Trap 11: an ignored category.
+
+CATEGORY = parse_url("https://www.willhaben.at/iad/kaufen-und-verkaufen/marktplatz/fahrraeder-4525")
+
+
+def test_an_ignored_category_is_an_error_not_a_flood():
+    content = page_of(*(plain(n) for n in range(1, 7)), heading="Alle Anzeigen")
+
+    with pytest.raises(SearchError, match="the category was ignored"):
+        read(content, CATEGORY)
+
+
+def test_no_false_alarm_while_anything_speaks_for_the_category():
+    foreign = [plain(n) for n in range(1, 7)]
+    own = plain(9, categorytreeids="4390;4525;4530")
+
+    assert read(page_of(*foreign, own, heading="Alle Anzeigen"), CATEGORY).ads
+    assert read(page_of(*foreign, heading="Fahrräder"), CATEGORY).ads
+    assert read(page_of(*foreign[:4], heading="Alle Anzeigen"), CATEGORY).ads
+    assert read(page_of(*(plain(n, categorytreeids=None) for n in range(6)), heading="Alle Anzeigen"), CATEGORY).ads
+    assert read(page_of(*foreign, heading=None), CATEGORY).ads
+
+
+# Trap 12: a removed ad answers 200 with a result list.
+
+
+def test_a_removed_ad_tells_no_first_publication():
+    assert read_first_published(sample_page("removed_ad_page_soft_404"), "920000009") is None
+
+
+def test_the_first_publication_is_read_with_its_offset_without_colon():
+    content = html(details("910000006", firstPublishedDate="2026-01-29T16:59:00+0100"))
+
+    assert read_first_published(content, "910000006") == 1769702340000
+
+
+@pytest.mark.parametrize("fields", [{}, {"firstPublishedDate": None}, {"firstPublishedDate": "bald"}])
+def test_an_ad_page_without_a_date_tells_nothing(fields):
+    assert read_first_published(html(details("1", **fields)), "1") is None
+
+
+def test_the_page_of_another_ad_tells_nothing():
+    assert read_first_published(html(details("2", firstPublishedDate="2026-01-29T16:59:00+0100")), "1") is None
+
+
+def test_an_ad_page_that_is_a_wall_is_a_block():
+    with pytest.raises(SourceBlockedError):
+        read_first_published(SAMPLES["error_bodies"]["challenge_200_html"].encode(), "1")
+
+
+# An error is never an empty result.
+
+
+def test_nothing_found_is_an_empty_page():
+    page = read(sample_page("empty_result"))
+
+    assert (page.ads, page.total, page.listed) == ((), 0, 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        SAMPLES["error_bodies"]["no_next_data_200_html"].encode(),
+        SAMPLES["error_bodies"]["truncated_next_data"].encode(),
+        b"",
+        os.urandom(2_000),
+        html("{"),
+        html("[]"),
+        html("{}"),
+        html('{"props": {"pageProps": {}}}'),
+        html('{"props": {"pageProps": {"searchResult": null}}}'),
+        html('{"props": {"pageProps": {"searchResult": {}}}}'),
+        html('{"props": {"pageProps": {"searchResult": []}}}'),
+        html('{"x": ' + "[" * 100_000 + "]" * 100_000 + "}"),
+        html(details("1")),
+        page_of(rowsFound=500),
+        page_of(rowsFound=None),
+        html(result() | {"props": {"pageProps": {"searchResult": {"advertSummaryList": {"advertSummary": "x"}}}}}),
+        page_of({"id": None}, {"id": "x"}),
+    ],
+)
+def test_a_page_that_is_not_understood_is_an_error_of_this_search(content):
+    with pytest.raises(SearchError, match="page not understood"):
+        read(content)
+
+
+def test_an_empty_later_page_is_only_the_end():
+    assert read(page_of(rowsFound=500), number=9).ads == ()
+
+
+@pytest.mark.parametrize("body", ["blocked_403_html", "challenge_200_html"])
+def test_a_wall_instead_of_a_page_is_a_block_of_the_source(body):
+    with pytest.raises(SourceBlockedError):
+        read(SAMPLES["error_bodies"][body].encode())
+
+
+def test_an_ad_that_talks_of_captchas_is_no_wall():
+    page = read(page_of(sample_ad("plain_private", description="Captcha: verify you are human")))
+
+    assert page.ads[0].title == "Captcha: verify you are human"
+
+
+def test_another_order_than_newest_first_is_an_error():
+    order = {"contextLink": [{"id": "1", "selected": False}, {"id": "7", "selected": True}]}
+
+    with pytest.raises(SearchError, match="not sorted by newest"):
+        read(page_of(plain(), sortOrderList=order))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        None,
+        [],
+        {},
+        {"contextLink": None},
+        {"contextLink": [{"id": "7", "selected": False}]},
+        {"contextLink": [{"id": 1, "selected": True}]},
+        {"contextLink": [{"id": "published.descending", "selected": True}]},
+        "newest",
+    ],
+)
+def test_an_order_that_is_not_told_is_trusted(order):
+    assert read(page_of(plain(), sortOrderList=order)).ads
+
+
+def test_fields_that_nobody_asked_for_do_no_harm():
+    ad = sample_ad("plain_private", n=10**400, deep=[[[{}]]], id2=None)
+
+    assert only(with_attributes(ad, NEW_THING=["1", "2"])).id == "910000001"
