@@ -12,7 +12,8 @@ SAMPLES: Json = json.loads((Path(__file__).parent / "samples" / "willhaben.json"
 
 def sample_ad(name: str, **overrides: Any) -> Json:
     """One of the sample ads; `overrides` replace whole fields of it."""
-    return copy.deepcopy(SAMPLES["ads"][name]) | overrides
+    ad: Json = copy.deepcopy(SAMPLES["ads"][name])
+    return ad | overrides
 
 
 def with_attributes(ad: Json, **values: Any) -> Json:
@@ -36,7 +37,7 @@ def plain(number: int = 930000001, **values: Any) -> Json:
 
 def result(*ads: Any, **envelope: Any) -> Json:
     """The page data of a result list holding `ads`."""
-    data = copy.deepcopy(SAMPLES["next_data_pages"]["page1_before"])
+    data: Json = copy.deepcopy(SAMPLES["next_data_pages"]["page1_before"])
     found = data["props"]["pageProps"]["searchResult"]
     found["advertSummaryList"] = {"advertSummary": list(ads)}
     found["rowsFound"] = found["rowsReturned"] = len(ads)

@@ -1,5 +1,6 @@
 """Whatever is pasted or written by a seller: prices and addresses keep their promises."""
 
+from random import Random
 from urllib.parse import quote, urlencode
 
 from hypothesis import given
@@ -35,7 +36,7 @@ def german(cents: int) -> str:
 
 
 @given(CENTS)
-def test_a_price_survives_every_way_to_write_it(cents):
+def test_a_price_survives_every_way_to_write_it(cents: int) -> None:
     euros = f"{cents // 100}.{cents % 100:02d}"
 
     assert parse_price(euros) == cents
@@ -47,19 +48,19 @@ def test_a_price_survives_every_way_to_write_it(cents):
 
 
 @given(CENTS)
-def test_a_price_per_square_metre_is_never_a_price(cents):
+def test_a_price_per_square_metre_is_never_a_price(cents: int) -> None:
     assert parse_price(f"€ {german(cents)}/m²") is None
 
 
 @given(st.text() | st.text("0123456789.,-€ eE'/m²", max_size=30))
-def test_any_text_is_a_price_in_range_or_none(text):
+def test_any_text_is_a_price_in_range_or_none(text: str) -> None:
     price = parse_price(text)
 
     assert price is None or 0 <= price <= 100_000_000_000
 
 
 @given(PATHS, PARAMS)
-def test_an_address_made_of_a_query_means_that_query(path, params):
+def test_an_address_made_of_a_query_means_that_query(path: str, params: list[tuple[str, str]]) -> None:
     query = canonical(path, params)
 
     assert parse_url(address(PUBLIC_BASE, query)) == query
@@ -67,7 +68,9 @@ def test_an_address_made_of_a_query_means_that_query(path, params):
 
 
 @given(PATHS, PARAMS, NOISE, st.randoms(use_true_random=False))
-def test_order_repetition_and_noise_change_nothing(path, params, noise, random):
+def test_order_repetition_and_noise_change_nothing(
+    path: str, params: list[tuple[str, str]], noise: list[tuple[str, str]], random: Random
+) -> None:
     pasted = [*params, *params[:2], *noise]
     random.shuffle(pasted)
 
@@ -77,7 +80,7 @@ def test_order_repetition_and_noise_change_nothing(path, params, noise, random):
 
 
 @given(st.text(max_size=300) | st.text("htps:/w.ilaben?&=%+-#@[]\\0", max_size=80).map(PUBLIC_BASE.__add__))
-def test_anything_pasted_is_a_query_or_told_to_be_none(text):
+def test_anything_pasted_is_a_query_or_told_to_be_none(text: str) -> None:
     try:
         query = parse_url(text)
     except BadInputError:
@@ -86,7 +89,7 @@ def test_anything_pasted_is_a_query_or_told_to_be_none(text):
 
 
 @given(TEXT.filter(str.split), CENTS, st.sets(st.integers(1, 99_999), max_size=4))
-def test_a_keyword_with_options_is_the_query_of_its_own_address(keyword, cents, areas):
+def test_a_keyword_with_options_is_the_query_of_its_own_address(keyword: str, cents: int, areas: set[int]) -> None:
     query = query_from_keyword(keyword, price_to=german(cents), areas=sorted(areas))
 
     assert isinstance(query, Query)

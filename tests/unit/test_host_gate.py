@@ -1,24 +1,26 @@
 import threading
+from collections.abc import Callable
 
+from lago.domain.ids import EpochMs, Milliseconds
 from lago.host_gate import IN_FLIGHT, HostGate
 
 
 class Time:
     """A clock that moves only by sleeping."""
 
-    def __init__(self):
-        self.now, self.slept = 1_000, []
+    def __init__(self) -> None:
+        self.now, self.slept = 1_000, list[int]()
 
-    def sleep(self, milliseconds):
+    def sleep(self, milliseconds: Milliseconds) -> None:
         self.slept.append(milliseconds)
         self.now += milliseconds
 
 
-def gate_at(time, spacing=250, random=lambda: 0.0):
-    return HostGate(spacing, clock=lambda: time.now, sleep=time.sleep, random=random)
+def gate_at(time: Time, spacing: int = 250, random: Callable[[], float] = lambda: 0.0) -> HostGate:
+    return HostGate(Milliseconds(spacing), clock=lambda: EpochMs(time.now), sleep=time.sleep, random=random)
 
 
-def test_the_first_request_waits_for_nothing_and_the_next_for_the_spacing():
+def test_the_first_request_waits_for_nothing_and_the_next_for_the_spacing() -> None:
     time = Time()
     gate = gate_at(time)
 
@@ -29,7 +31,7 @@ def test_the_first_request_waits_for_nothing_and_the_next_for_the_spacing():
     assert time.slept == [250, 250]
 
 
-def test_time_that_passed_anyway_is_not_waited_for():
+def test_time_that_passed_anyway_is_not_waited_for() -> None:
     time = Time()
     gate = gate_at(time)
 
@@ -43,7 +45,7 @@ def test_time_that_passed_anyway_is_not_waited_for():
     assert time.slept == [50]
 
 
-def test_jitter_only_ever_adds():
+def test_jitter_only_ever_adds() -> None:
     time = Time()
     gate = gate_at(time, random=lambda: 0.999)
 
@@ -54,7 +56,7 @@ def test_jitter_only_ever_adds():
     assert time.slept == [312]
 
 
-def test_hosts_do_not_wait_for_each_other():
+def test_hosts_do_not_wait_for_each_other() -> None:
     time = Time()
     gate = gate_at(time)
 
@@ -65,7 +67,7 @@ def test_hosts_do_not_wait_for_each_other():
     assert time.slept == []
 
 
-def test_a_clock_that_was_set_back_does_not_silence_a_host():
+def test_a_clock_that_was_set_back_does_not_silence_a_host() -> None:
     time = Time()
     gate = gate_at(time)
     with gate.turn("host"):
@@ -78,7 +80,7 @@ def test_a_clock_that_was_set_back_does_not_silence_a_host():
     assert time.slept == [IN_FLIGHT * 312]
 
 
-def test_a_failed_request_gives_its_place_back():
+def test_a_failed_request_gives_its_place_back() -> None:
     time = Time()
     gate = gate_at(time, spacing=0)
 
@@ -90,11 +92,12 @@ def test_a_failed_request_gives_its_place_back():
             pass
 
 
-def test_at_most_two_requests_run_at_a_time():
-    gate = HostGate(0, clock=lambda: 0, sleep=lambda _: None, random=lambda: 0.0)
-    inside, most, lock, release = [], [], threading.Lock(), threading.Event()
+def test_at_most_two_requests_run_at_a_time() -> None:
+    gate = HostGate(Milliseconds(0), clock=lambda: EpochMs(0), sleep=lambda _: None, random=lambda: 0.0)
+    inside, most = list[int](), list[int]()
+    lock, release = threading.Lock(), threading.Event()
 
-    def work():
+    def work() -> None:
         with gate.turn("host"):
             with lock:
                 inside.append(1)

@@ -1,5 +1,7 @@
 import gzip
 import logging
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -7,17 +9,19 @@ import pytest
 from lago import http
 from lago.errors import SettingError
 from lago.http import HttpClient, HttpSettings, NoAnswerError, NotSentError, UnreadableAnswerError
-from tests.fake_network import FakeNetwork, page
+from tests.fake_network import Answer, FakeNetwork, page
 
 URL = "https://api.example/bot123:SECRET/sendMessage?text=private"
 
 
-def client_over(*answers, kept=0, clock=lambda: 0.0, **settings):
+def client_over(
+    *answers: Answer, kept: int = 0, clock: Callable[[], float] = lambda: 0.0, **settings: Any
+) -> tuple[HttpClient, FakeNetwork]:
     network = FakeNetwork(*answers, kept=kept)
     return HttpClient(HttpSettings(**settings), transport=network, clock=clock), network
 
 
-def test_a_get_returns_the_whole_answer():
+def test_a_get_returns_the_whole_answer() -> None:
     client, _ = client_over(page(203, b"hello", X_Thing="1"))
 
     reply = client.get(URL, label="test")
@@ -25,24 +29,24 @@ def test_a_get_returns_the_whole_answer():
     assert (reply.status, reply.content, reply.headers["x-thing"]) == (203, b"hello", "1")
 
 
-def test_the_second_request_reuses_the_connection_of_the_first():
+def test_the_second_request_reuses_the_connection_of_the_first() -> None:
     client, _ = client_over(page(), page())
 
     assert [client.get(URL, label="test").reused for _ in range(2)] == [False, True]
 
 
-DEAD = [httpx.RemoteProtocolError("gone"), httpx.ReadError("reset"), httpx.WriteError("broken pipe")]
+DEAD: list[Exception] = [httpx.RemoteProtocolError("gone"), httpx.ReadError("reset"), httpx.WriteError("broken pipe")]
 
 
 @pytest.mark.parametrize("death", DEAD)
-def test_a_get_on_a_connection_that_died_while_frozen_is_sent_again(death):
+def test_a_get_on_a_connection_that_died_while_frozen_is_sent_again(death: Exception) -> None:
     client, network = client_over(death, page(), kept=1)
 
     assert client.get(URL, label="test").status == 200
     assert len(network.requests) == 2
 
 
-def test_all_connections_may_have_died_while_frozen():
+def test_all_connections_may_have_died_while_frozen() -> None:
     client, network = client_over(DEAD[0], DEAD[1], DEAD[0], DEAD[0], page(), kept=4)
 
     assert client.get(URL, label="test").reused is False
@@ -50,7 +54,7 @@ def test_all_connections_may_have_died_while_frozen():
 
 
 @pytest.mark.parametrize("death", DEAD)
-def test_a_get_that_fails_on_a_fresh_connection_is_not_sent_again(death):
+def test_a_get_that_fails_on_a_fresh_connection_is_not_sent_again(death: Exception) -> None:
     client, network = client_over(death)
 
     with pytest.raises(NoAnswerError):
@@ -58,7 +62,7 @@ def test_a_get_that_fails_on_a_fresh_connection_is_not_sent_again(death):
     assert len(network.requests) == 1
 
 
-def test_a_get_is_sent_again_over_a_fresh_connection_only_once():
+def test_a_get_is_sent_again_over_a_fresh_connection_only_once() -> None:
     client, network = client_over(DEAD[0], DEAD[0], kept=1)
 
     with pytest.raises(NoAnswerError):
@@ -67,7 +71,7 @@ def test_a_get_is_sent_again_over_a_fresh_connection_only_once():
 
 
 @pytest.mark.parametrize("error", [httpx.ReadTimeout("slow"), httpx.ConnectError("refused")])
-def test_other_failures_of_a_get_are_not_sent_again(error):
+def test_other_failures_of_a_get_are_not_sent_again(error: Exception) -> None:
     client, network = client_over(error, kept=1)
 
     with pytest.raises(http.TransportError):
@@ -76,7 +80,7 @@ def test_other_failures_of_a_get_are_not_sent_again(error):
 
 
 @pytest.mark.parametrize("death", DEAD)
-def test_a_post_is_never_sent_again_even_over_a_dead_connection(death):
+def test_a_post_is_never_sent_again_even_over_a_dead_connection(death: Exception) -> None:
     client, network = client_over(death, kept=1)
 
     with pytest.raises(NoAnswerError):
@@ -85,7 +89,7 @@ def test_a_post_is_never_sent_again_even_over_a_dead_connection(death):
 
 
 @pytest.mark.parametrize("error", [httpx.ConnectError("x"), httpx.ConnectTimeout("x"), httpx.PoolTimeout("x")])
-def test_a_request_that_had_no_connection_was_not_sent(error):
+def test_a_request_that_had_no_connection_was_not_sent(error: Exception) -> None:
     client, _ = client_over(error)
 
     with pytest.raises(NotSentError, match=type(error).__name__):
@@ -93,7 +97,7 @@ def test_a_request_that_had_no_connection_was_not_sent(error):
 
 
 @pytest.mark.parametrize("url", ["https://", "nonsense", "ftp://example/x", "https://exa mple/\x00"])
-def test_an_address_that_cannot_be_asked_was_not_sent(url):
+def test_an_address_that_cannot_be_asked_was_not_sent(url: str) -> None:
     with HttpClientOverNothing() as client, pytest.raises(NotSentError):
         client.get(url, label="test")
 
@@ -101,16 +105,16 @@ def test_an_address_that_cannot_be_asked_was_not_sent(url):
 class HttpClientOverNothing:
     """A client with httpx's own transport, which refuses odd addresses before it opens a socket."""
 
-    def __enter__(self):
+    def __enter__(self) -> HttpClient:
         self.client = HttpClient(HttpSettings())
         return self.client
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.client.close()
 
 
 @pytest.mark.parametrize("error", [httpx.ReadTimeout("x"), httpx.WriteTimeout("x"), httpx.RemoteProtocolError("x")])
-def test_a_request_that_left_without_an_answer_is_ambiguous(error):
+def test_a_request_that_left_without_an_answer_is_ambiguous(error: Exception) -> None:
     client, _ = client_over(error)
 
     with pytest.raises(NoAnswerError) as caught:
@@ -118,12 +122,12 @@ def test_a_request_that_left_without_an_answer_is_ambiguous(error):
     assert not isinstance(caught.value, UnreadableAnswerError)
 
 
-def broken_body():
+def broken_body() -> Iterator[bytes]:
     yield b"half"
     raise httpx.ReadError("reset")
 
 
-def test_a_get_whose_answer_broke_off_is_not_sent_again():
+def test_a_get_whose_answer_broke_off_is_not_sent_again() -> None:
     client, network = client_over(httpx.Response(200, content=broken_body()), kept=1)
 
     with pytest.raises(NoAnswerError):
@@ -131,14 +135,14 @@ def test_a_get_whose_answer_broke_off_is_not_sent_again():
     assert len(network.requests) == 1
 
 
-def test_an_answer_larger_than_the_limit_is_not_read_on():
+def test_an_answer_larger_than_the_limit_is_not_read_on() -> None:
     client, _ = client_over(page(content=b"x" * 11), max_bytes=10)
 
     with pytest.raises(UnreadableAnswerError, match="larger than 10 bytes"):
         client.get(URL, label="test")
 
 
-def test_the_limit_counts_what_comes_out_of_the_compression():
+def test_the_limit_counts_what_comes_out_of_the_compression() -> None:
     bomb = page(content=gzip.compress(b"0" * 1_000_000), content_encoding="gzip")
     client, _ = client_over(bomb, max_bytes=10_000)
 
@@ -146,7 +150,7 @@ def test_the_limit_counts_what_comes_out_of_the_compression():
         client.get(URL, label="test")
 
 
-def test_gzip_is_asked_for_and_unpacked():
+def test_gzip_is_asked_for_and_unpacked() -> None:
     client, network = client_over(page(content=gzip.compress(b"hello"), content_encoding="gzip"))
 
     assert client.get(URL, label="test").content == b"hello"
@@ -154,14 +158,14 @@ def test_gzip_is_asked_for_and_unpacked():
 
 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "unknown"])
-def test_layers_of_compression_and_unknown_ones_are_refused(encoding):
+def test_layers_of_compression_and_unknown_ones_are_refused(encoding: str) -> None:
     client, _ = client_over(httpx.Response(200, content=iter([b"x"]), headers={"content-encoding": encoding}))
 
     with pytest.raises(UnreadableAnswerError, match="encoding"):
         client.get(URL, label="test")
 
 
-def test_broken_compression_is_an_unreadable_answer():
+def test_broken_compression_is_an_unreadable_answer() -> None:
     client, _ = client_over(
         lambda _: httpx.Response(200, content=iter([b"not gzip"]), headers={"content-encoding": "gzip"})
     )
@@ -170,7 +174,7 @@ def test_broken_compression_is_an_unreadable_answer():
         client.get(URL, label="test")
 
 
-def test_an_answer_that_trickles_is_given_up():
+def test_an_answer_that_trickles_is_given_up() -> None:
     now = iter(range(0, 1000, 8))
     client, _ = client_over(httpx.Response(200, content=iter([b"a", b"b", b"c", b"d"])), clock=lambda: next(now))
 
@@ -178,7 +182,7 @@ def test_an_answer_that_trickles_is_given_up():
         client.get(URL, label="test")
 
 
-def test_cookies_are_not_kept():
+def test_cookies_are_not_kept() -> None:
     client, network = client_over(page(Set_Cookie="id=1; Path=/; Domain=api.example"), page())
 
     client.get(URL, label="test")
@@ -187,14 +191,14 @@ def test_cookies_are_not_kept():
     assert "cookie" not in network.requests[1].headers
 
 
-def test_redirects_are_the_callers_to_follow():
+def test_redirects_are_the_callers_to_follow() -> None:
     client, network = client_over(page(302, Location="https://evil.example/"))
 
     assert client.get(URL, label="test").headers["location"] == "https://evil.example/"
     assert len(network.requests) == 1
 
 
-def test_each_request_logs_one_line_without_its_address(caplog):
+def test_each_request_logs_one_line_without_its_address(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     client, _ = client_over(page(content=b"hello"), page(), httpx.ReadTimeout(URL))
 
@@ -203,7 +207,7 @@ def test_each_request_logs_one_line_without_its_address(caplog):
     with pytest.raises(NoAnswerError):
         client.get(URL, label="telegram")
 
-    lines = [record for record in caplog.records if record.name == "lago.http"]
+    lines: list[Any] = [record for record in caplog.records if record.name == "lago.http"]
     assert [(r.host, r.label, r.status, r.reused, r.error) for r in lines] == [
         ("api.example", "telegram", 200, False, ""),
         ("api.example", "telegram", 200, True, ""),
@@ -212,7 +216,7 @@ def test_each_request_logs_one_line_without_its_address(caplog):
     assert all(isinstance(r.ms, int) and isinstance(r.bytes, int) for r in lines)
 
 
-def test_no_token_reaches_a_log_or_an_error(caplog):
+def test_no_token_reaches_a_log_or_an_error(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     client, _ = client_over(page(), httpx.ConnectError(URL))
 
@@ -228,12 +232,12 @@ def test_no_token_reaches_a_log_or_an_error(caplog):
 
 @pytest.mark.parametrize("field", HttpSettings.__struct_fields__)
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
-def test_a_limit_that_lets_nothing_through_is_a_setting_error(field, value):
+def test_a_limit_that_lets_nothing_through_is_a_setting_error(field: str, value: Any) -> None:
     with pytest.raises(SettingError, match=field):
         HttpSettings(**{field: value})
 
 
-def test_a_process_has_one_client_until_it_is_closed():
+def test_a_process_has_one_client_until_it_is_closed() -> None:
     first = http.client(HttpSettings())
     assert http.client(HttpSettings(max_connections=9)) is first
 

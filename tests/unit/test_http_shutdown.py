@@ -1,6 +1,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -9,14 +10,14 @@ from lago.http import HttpSettings
 
 
 @pytest.fixture
-def _own_handler():
+def _own_handler() -> Iterator[None]:
     before = signal.getsignal(signal.SIGTERM)
     yield
     signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.usefixtures("_own_handler")
-def test_sigterm_closes_the_client_and_then_runs_the_handler_that_was_there():
+def test_sigterm_closes_the_client_and_then_runs_the_handler_that_was_there() -> None:
     heard = []
     client = http.client(HttpSettings())
     signal.signal(signal.SIGTERM, lambda number, frame: heard.append((number, client.closed)))
@@ -28,7 +29,7 @@ def test_sigterm_closes_the_client_and_then_runs_the_handler_that_was_there():
 
 
 @pytest.mark.usefixtures("_own_handler")
-def test_a_process_that_ignored_sigterm_goes_on():
+def test_a_process_that_ignored_sigterm_goes_on() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     client = http.client(HttpSettings())
 
@@ -38,7 +39,7 @@ def test_a_process_that_ignored_sigterm_goes_on():
     assert client.closed
 
 
-def test_a_process_without_a_handler_still_ends_by_the_signal():
+def test_a_process_without_a_handler_still_ends_by_the_signal() -> None:
     script = """
 import os, signal
 from lago import http

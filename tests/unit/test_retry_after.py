@@ -22,10 +22,10 @@ DAY = 86_400_000
         ("86401", DAY),
     ],
 )
-def test_seconds_and_dates_are_understood_within_a_day(value, wait):
+def test_seconds_and_dates_are_understood_within_a_day(value: str, wait: int) -> None:
     assert retry_after_ms({"retry-after": value}, NOW) == wait
 
 
 @pytest.mark.parametrize("headers", [{}, *({"retry-after": v} for v in ("", "soon", "-5", "1.5", "٣", "Sat, 99 Nov"))])
-def test_anything_else_asks_for_nothing(headers):
+def test_anything_else_asks_for_nothing(headers: dict[str, str]) -> None:
     assert retry_after_ms(headers, NOW) is None

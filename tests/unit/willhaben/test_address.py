@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from lago.domain.query import Query
@@ -10,7 +12,7 @@ FLATS = "https://www.willhaben.at/iad/immobilien/mietwohnungen/mietwohnung-angeb
 CARS = "https://www.willhaben.at/iad/gebrauchtwagen/auto/gebrauchtwagenboerse"
 
 
-def test_two_people_who_paste_the_same_search_with_different_noise_share_it():
+def test_two_people_who_paste_the_same_search_with_different_noise_share_it() -> None:
     first = parse_url(f"{MARKET}?keyword=rennrad&PRICE_TO=500&sfId=1-2-3&isNavigation=true&rows=30&page=2")
     second = parse_url(f"{MARKET}?PRICE_TO=500&utm_source=mail&UTM_Medium=x&sort=3&view=&topicId=9&keyword=rennrad")
 
@@ -28,45 +30,45 @@ def test_two_people_who_paste_the_same_search_with_different_noise_share_it():
         "  <https://www.willhaben.at/iad/kaufen-und-verkaufen/marktplatz?keyword=+rennrad&PRICE_TO=>  ",
     ],
 )
-def test_host_case_slashes_and_wrapping_make_no_difference(url):
+def test_host_case_slashes_and_wrapping_make_no_difference(url: str) -> None:
     assert parse_url(url) == parse_url(f"{MARKET}?keyword=rennrad")
 
 
 @pytest.mark.parametrize("url", [FLATS, CARS, f"{MARKET}/fahrraeder-4525/rennraeder-4530"])
-def test_every_vertical_is_accepted_with_its_path(url):
+def test_every_vertical_is_accepted_with_its_path(url: str) -> None:
     assert parse_url(url) == Query(source=NAME, path=url.removeprefix(PUBLIC_BASE))
 
 
-def test_repeated_parameters_are_sorted_and_said_once():
+def test_repeated_parameters_are_sorted_and_said_once() -> None:
     query = parse_url(f"{FLATS}?NO_OF_ROOMS_BUCKET=4X4&areaId=900&NO_OF_ROOMS_BUCKET=3X3&areaId=900")
 
     assert query.params == (("NO_OF_ROOMS_BUCKET", "3X3"), ("NO_OF_ROOMS_BUCKET", "4X4"), ("areaId", "900"))
 
 
-def test_parameters_with_slashes_survive():
+def test_parameters_with_slashes_survive() -> None:
     query = parse_url(f"{CARS}?CAR_MODEL/MAKE=1065&CAR_MODEL%2FMODEL=1234")
 
     assert query.params == (("CAR_MODEL/MAKE", "1065"), ("CAR_MODEL/MODEL", "1234"))
     assert parse_url(address(PUBLIC_BASE, query)) == query
 
 
-def test_umlauts_mean_the_same_composed_or_not():
+def test_umlauts_mean_the_same_composed_or_not() -> None:
     assert parse_url(f"{MARKET}?keyword=k%C3%BCche") == parse_url(f"{MARKET}?keyword=ku%CC%88che")
 
 
 @pytest.mark.parametrize("path", ["/fahrraeder-4525", "/fahrraeder-4525/", "/-4525", "/4525"])
-def test_a_category_is_the_same_in_the_path_and_as_a_parameter(path):
+def test_a_category_is_the_same_in_the_path_and_as_a_parameter(path: str) -> None:
     assert parse_url(f"{MARKET}{path}?keyword=rennrad") == parse_url(f"{MARKET}?ATTRIBUTE_TREE=4525&keyword=rennrad")
 
 
-def test_a_category_below_the_one_in_the_path_leaves_the_path_alone():
+def test_a_category_below_the_one_in_the_path_leaves_the_path_alone() -> None:
     query = parse_url(f"{MARKET}/fahrraeder-4525?ATTRIBUTE_TREE=4530")
 
     assert query.path.endswith("/fahrraeder-4525")
     assert query.params == (("ATTRIBUTE_TREE", "4530"),)
 
 
-def test_a_search_on_the_configured_server_is_the_same_search():
+def test_a_search_on_the_configured_server_is_the_same_search() -> None:
     here = parse_url(
         "http://127.0.0.1:8099/iad/kaufen-und-verkaufen/marktplatz?keyword=rennrad", "http://127.0.0.1:8099"
     )
@@ -108,7 +110,7 @@ def test_a_search_on_the_configured_server_is_the_same_search():
         (f"{MARKET}?keyword={'x' * 2000}", "at most 2000 characters"),
     ],
 )
-def test_an_address_that_is_no_search_says_what_is_wrong_with_it(url, says):
+def test_an_address_that_is_no_search_says_what_is_wrong_with_it(url: str, says: str) -> None:
     with pytest.raises(BadInputError) as caught:
         parse_url(url)
 
@@ -116,7 +118,7 @@ def test_an_address_that_is_no_search_says_what_is_wrong_with_it(url, says):
     assert says in str(caught.value)
 
 
-def test_a_keyword_with_options_is_the_query_of_its_pasted_address():
+def test_a_keyword_with_options_is_the_query_of_its_pasted_address() -> None:
     said = query_from_keyword(
         " Rennrad  56 ",
         price_from=100,
@@ -133,12 +135,12 @@ def test_a_keyword_with_options_is_the_query_of_its_pasted_address():
     )
 
 
-def test_options_left_out_leave_nothing_behind():
+def test_options_left_out_leave_nothing_behind() -> None:
     assert query_from_keyword("rennrad").params == (("keyword", "rennrad"),)
     assert query_from_keyword("", category="fahrraeder-4525").params == (("ATTRIBUTE_TREE", "4525"),)
 
 
-def test_cents_are_kept_and_a_dealer_is_a_zero():
+def test_cents_are_kept_and_a_dealer_is_a_zero() -> None:
     assert query_from_keyword("x", price_to=12.5, seller="dealer").params == (
         ("ISPRIVATE", "0"),
         ("PRICE_TO", "12.50"),
@@ -165,7 +167,7 @@ def test_cents_are_kept_and_a_dealer_is_a_zero():
         ({"seller": "robot"}, "seller"),
     ],
 )
-def test_a_bad_option_is_named(options, field):
+def test_a_bad_option_is_named(options: dict[str, Any], field: str) -> None:
     with pytest.raises(BadInputError) as caught:
         query_from_keyword(**({"keyword": "rennrad"} | options))
 

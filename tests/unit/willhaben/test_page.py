@@ -2,15 +2,19 @@
 
 import os
 import re
+from typing import Any
 
 import pytest
 
+from lago.domain.ad import Ad, Page
+from lago.domain.ids import AdId
 from lago.domain.query import Query
 from lago.errors import SearchError, SourceBlockedError
 from lago.sources.willhaben.address import NAME, parse_url
 from lago.sources.willhaben.page import read_first_published, read_page
 from tests.willhaben_pages import (
     SAMPLES,
+    Json,
     details,
     html,
     page_of,
@@ -24,18 +28,18 @@ from tests.willhaben_pages import (
 QUERY = Query(source=NAME, path="/iad/kaufen-und-verkaufen/marktplatz", params=(("keyword", "rennrad"),))
 
 
-def read(content, query=QUERY, number=1):
+def read(content: bytes, query: Query = QUERY, number: int = 1) -> Page:
     return read_page(content, query, number)
 
 
-def only(*args, **kwargs):
-    page = read(page_of(*args, **kwargs))
+def only(ad: Json) -> Ad:
+    page = read(page_of(ad))
     assert len(page.ads) == 1
     return page.ads[0]
 
 
 @pytest.mark.parametrize("name", SAMPLES["expected"])
-def test_each_sample_ad_is_read_as_expected(name):
+def test_each_sample_ad_is_read_as_expected(name: str) -> None:
     expected = SAMPLES["expected"][name]
 
     ad = only(sample_ad(name))
@@ -51,7 +55,7 @@ def test_each_sample_ad_is_read_as_expected(name):
         assert bool(ad.image) == bool(expected["images"])
 
 
-def test_a_plain_ad_is_read_whole():
+def test_a_plain_ad_is_read_whole() -> None:
     ad = only(sample_ad("plain_private"))
 
     assert ad.title == "Holzregal Fichte 180 cm"
@@ -64,14 +68,14 @@ def test_a_plain_ad_is_read_whole():
     assert ad.image == "https://cache.willhaben.at/mmo/1/910/000/001_111_hoved.jpg"
 
 
-def test_real_estate_tells_its_size_and_rooms_and_never_the_price_per_square_metre():
+def test_real_estate_tells_its_size_and_rooms_and_never_the_price_per_square_metre() -> None:
     ad = only(sample_ad("real_estate_rent"))
 
     assert ad.details == ("70 m²", "3 Zimmer")
     assert ad.price == 79_676
 
 
-def test_facts_come_from_attributes_where_there_are_no_teasers():
+def test_facts_come_from_attributes_where_there_are_no_teasers() -> None:
     ad = only(plain(YEAR_MODEL="2019", MILEAGE="85000", ENGINE__FUEL_RESOLVED="Diesel"))
 
     assert ad.details == ("2019", "85000 km", "Diesel")
@@ -80,14 +84,14 @@ def test_facts_come_from_attributes_where_there_are_no_teasers():
 # Trap 1: PUBLISHED_String ends in Z but is Vienna's wall time.
 
 
-def test_the_milliseconds_win_over_the_mislabelled_wall_time():
+def test_the_milliseconds_win_over_the_mislabelled_wall_time() -> None:
     ad = only(sample_ad("dealer_special_chars_summer_time"))
 
     assert ad.published == 1784109630000  # 10:00:30Z; the string says 12:00:30Z
 
 
 @pytest.mark.parametrize("milliseconds", [None, "", "soon", "12", "9" * 30])
-def test_the_wall_time_is_read_as_vienna_time_where_the_milliseconds_fail(milliseconds):
+def test_the_wall_time_is_read_as_vienna_time_where_the_milliseconds_fail(milliseconds: str | None) -> None:
     summer = only(plain(PUBLISHED=milliseconds, PUBLISHED_String="2026-07-15T12:00:30Z"))
     winter = only(plain(PUBLISHED=milliseconds, PUBLISHED_String="2026-11-28T18:05:00Z"))
 
@@ -96,14 +100,14 @@ def test_the_wall_time_is_read_as_vienna_time_where_the_milliseconds_fail(millis
 
 
 @pytest.mark.parametrize("text", [None, "gestern", "9999-99-99T00:00:00Z", "0001-01-01T00:00:00Z"])
-def test_a_time_that_cannot_be_read_is_no_time(text):
+def test_a_time_that_cannot_be_read_is_no_time(text: str | None) -> None:
     assert only(plain(PUBLISHED=None, PUBLISHED_String=text)).published is None
 
 
 # Trap 2: bumps keep their id.
 
 
-def test_a_bumped_ad_keeps_its_id_and_its_place_in_order():
+def test_a_bumped_ad_keeps_its_id_and_its_place_in_order() -> None:
     ad = only(sample_ad("bumped_known_id"))
 
     assert (ad.id, ad.bumped, ad.promoted) == ("910000006", True, False)
@@ -112,7 +116,7 @@ def test_a_bumped_ad_keeps_its_id_and_its_place_in_order():
 # Trap 3: promoted ads appear twice and ignore the order.
 
 
-def test_a_promoted_ad_listed_twice_is_read_once_and_takes_no_part_in_the_order():
+def test_a_promoted_ad_listed_twice_is_read_once_and_takes_no_part_in_the_order() -> None:
     page = read(sample_page("page1_before"))
 
     assert [ad.id for ad in page.ads] == ["910000005", "920000001", "920000002", "920000003", "920000004"]
@@ -120,7 +124,7 @@ def test_a_promoted_ad_listed_twice_is_read_once_and_takes_no_part_in_the_order(
     assert (page.listed, page.rows, page.total, page.skipped) == (6, 5, 12, 0)
 
 
-def test_the_place_in_order_counts_where_only_the_upper_one_is_flagged():
+def test_the_place_in_order_counts_where_only_the_upper_one_is_flagged() -> None:
     top = plain(1, RESULT_LIST_TOPAD="topad_result")
 
     page = read(page_of(top, plain(2), plain(1)))
@@ -131,24 +135,24 @@ def test_the_place_in_order_counts_where_only_the_upper_one_is_flagged():
 # Trap 5: prices.
 
 
-def test_a_price_on_request_is_none_and_the_ad_and_its_words_stay():
+def test_a_price_on_request_is_none_and_the_ad_and_its_words_stay() -> None:
     ad = only(sample_ad("no_price_no_seo_no_image"))
 
     assert (ad.price, ad.price_text) == (None, "Preis auf Anfrage")
 
 
-def test_a_gift_is_zero():
+def test_a_gift_is_zero() -> None:
     assert only(plain(PRICE="0", PRICE__AMOUNT="0.0", PRICE_FOR_DISPLAY="Zu verschenken")).price == 0
 
 
-def test_a_display_per_square_metre_never_becomes_the_price():
+def test_a_display_per_square_metre_never_becomes_the_price() -> None:
     assert only(plain(PRICE=None, PRICE__AMOUNT=None, PRICE_FOR_DISPLAY="€ 6.700/m²")).price is None
 
 
 # Trap 6: a price change makes no new identity.
 
 
-def test_a_price_drop_keeps_the_id():
+def test_a_price_drop_keeps_the_id() -> None:
     before, after = only(sample_ad("bumped_known_id")), only(sample_ad("bumped_with_price_drop"))
 
     assert before.id == after.id
@@ -158,14 +162,14 @@ def test_a_price_drop_keeps_the_id():
 # Trap 7: category ids are split, never matched as substrings.
 
 
-def test_category_ids_are_split():
+def test_category_ids_are_split() -> None:
     assert "587" not in only(plain(categorytreeids="5824;5878;5884")).categories
 
 
 # Trap 8: whatever may be missing, is missing.
 
 
-def test_an_ad_without_attributes_still_has_a_name_and_an_address():
+def test_an_ad_without_attributes_still_has_a_name_and_an_address() -> None:
     ad = only({"id": 2147483650})
 
     assert ad.id == "2147483650"  # beyond 32 bits, and a number here
@@ -175,7 +179,7 @@ def test_an_ad_without_attributes_still_has_a_name_and_an_address():
 
 
 @pytest.mark.parametrize("values", [None, [], [None], [""], ["", None]])
-def test_empty_values_are_missing_values(values):
+def test_empty_values_are_missing_values(values: list[str | None] | None) -> None:
     ad = only(plain(SEO_URL=values, PRICE=values, PRICE__AMOUNT=values, PRICE_FOR_DISPLAY=values, PUBLISHED=values))
 
     assert ad.url.endswith("/iad/object?adId=930000001")
@@ -183,11 +187,11 @@ def test_empty_values_are_missing_values(values):
 
 
 @pytest.mark.parametrize("gap", ["attributes", "advertImageList", "teaserAttributes", "description"])
-def test_null_where_a_structure_is_expected_costs_nothing(gap):
+def test_null_where_a_structure_is_expected_costs_nothing(gap: str) -> None:
     assert only(sample_ad("real_estate_rent", **{gap: None})).id == "1560000008"
 
 
-def test_numbers_where_strings_are_expected_are_read():
+def test_numbers_where_strings_are_expected_are_read() -> None:
     assert only(plain(PRICE=[120.5], ISPRIVATE=[0])).price == 12_050
 
 
@@ -207,14 +211,14 @@ def test_numbers_where_strings_are_expected_are_read():
         7,
     ],
 )
-def test_one_bad_ad_is_counted_and_costs_its_neighbours_nothing(broken):
+def test_one_bad_ad_is_counted_and_costs_its_neighbours_nothing(broken: object) -> None:
     page = read(page_of(plain(1), broken, plain(2)))
 
     assert [ad.id for ad in page.ads] == ["1", "2"]
     assert (page.skipped, page.listed) == (1, 3)
 
 
-def test_a_title_cut_inside_an_emoji_costs_nothing_at_all():
+def test_a_title_cut_inside_an_emoji_costs_nothing_at_all() -> None:
     content = page_of(plain(1), plain(2)).replace(b"Holzregal", rb"Rad \ud83d", 1)
 
     page = read(content)
@@ -223,7 +227,7 @@ def test_a_title_cut_inside_an_emoji_costs_nothing_at_all():
     assert page.ads[0].title == "Rad \ufffd Fichte 180 cm"
 
 
-def test_whole_pairs_and_escaped_backslashes_survive_the_repair():
+def test_whole_pairs_and_escaped_backslashes_survive_the_repair() -> None:
     content = page_of(plain(1), plain(2))
     content = content.replace(b"Holzregal", rb"\ud83d\ude00 \\ud83d", 1).replace(b"Holzregal", b"\xff \\udc00", 2)
 
@@ -235,17 +239,17 @@ def test_whole_pairs_and_escaped_backslashes_survive_the_repair():
 # Trap 9: everything is written by sellers.
 
 
-def test_titles_become_one_line_and_stay_raw_otherwise():
+def test_titles_become_one_line_and_stay_raw_otherwise() -> None:
     ad = only(sample_ad("plain_private", description=' <b>&amp;*_[x](y)|`\n\t\x00\u2028\u202eRTL\u200b🚲 </script>"'))
 
     assert ad.title == '<b>&amp;*_[x](y)|` \u202eRTL\u200b🚲 </script>"'
 
 
-def test_titles_are_cut():
+def test_titles_are_cut() -> None:
     assert len(only(sample_ad("plain_private", description="ä" * 10_000)).title) == 300
 
 
-def test_a_title_cannot_end_the_script_it_stands_in():
+def test_a_title_cannot_end_the_script_it_stands_in() -> None:
     page = read(page_of(sample_ad("plain_private", description="</script><script id='__NEXT_DATA__'>{}</script>")))
 
     assert page.ads[0].title.startswith("</script>")
@@ -256,7 +260,7 @@ def test_a_title_cannot_end_the_script_it_stands_in():
     ["//evil.example/x", "https://evil.example/", "../../../login", "a/../b", "javascript:alert(1)", "a?b", "a#b",
      "a b", "a\\b", "x" * 400, "a//b", "%2e%2e/x", "a\u202eb", "a<b"],
 )  # fmt: skip
-def test_a_hostile_address_never_leaves_the_ads_own_pages(seo):
+def test_a_hostile_address_never_leaves_the_ads_own_pages(seo: str) -> None:
     url = only(plain(SEO_URL=seo)).url
 
     assert url.startswith("https://www.willhaben.at/iad/")
@@ -271,7 +275,7 @@ def test_a_hostile_address_never_leaves_the_ads_own_pages(seo):
      "https://cache.willhaben.at:81/x", "ftp://cache.willhaben.at/x", "javascript:alert(1)", "http://[::1", "//x/y",
      "https://cache.willhaben.at/a b", "https://cache.willhaben.at/../x", "https://cache.willhaben.at/" + "x" * 400],
 )  # fmt: skip
-def test_pictures_come_from_the_image_host_only(url):
+def test_pictures_come_from_the_image_host_only(url: str) -> None:
     images = {"advertImage": [{"mainImageUrl": url, "referenceImageUrl": None}]}
 
     assert only(plain(MMO=None, ALL_IMAGE_URLS=None) | {"advertImageList": images}).image is None
@@ -279,11 +283,11 @@ def test_pictures_come_from_the_image_host_only(url):
 
 
 @pytest.mark.parametrize("text", ["0,0", "0.0,0.0", "nan,nan", "inf,1", "91,16", "48", "48,16,1", "a,b", None])
-def test_coordinates_that_are_none_are_none(text):
+def test_coordinates_that_are_none_are_none(text: str | None) -> None:
     assert only(plain(COORDINATES=text)).coordinates is None
 
 
-def test_the_seller_kind_is_told_by_the_organisation_or_the_ad_type_where_the_flag_is_missing():
+def test_the_seller_kind_is_told_by_the_organisation_or_the_ad_type_where_the_flag_is_missing() -> None:
     assert only(plain(ISPRIVATE=None, ORGNAME="Rad GmbH")).seller_kind == "dealer"
     assert only(plain(ISPRIVATE=None)).seller_kind == "private"
     assert only(plain(ISPRIVATE=None) | {"verticalId": 2, "adTypeId": 2}).seller_kind is None
@@ -292,12 +296,12 @@ def test_the_seller_kind_is_told_by_the_organisation_or_the_ad_type_where_the_fl
 # Trap 10: rows above 200 are capped silently.
 
 
-def test_the_page_size_is_the_servers():
+def test_the_page_size_is_the_servers() -> None:
     assert read(page_of(plain(), rowsRequested=200)).rows == 200
 
 
 @pytest.mark.parametrize("strange", [None, "12", -1, True, 1.5, [], 10**30])
-def test_strange_counts_cost_nothing(strange):
+def test_strange_counts_cost_nothing(strange: object) -> None:
     page = read(page_of(plain(1), plain(2), rowsFound=strange, rowsRequested=strange))
 
     assert page.rows in (2, 10**30)
@@ -308,14 +312,14 @@ def test_strange_counts_cost_nothing(strange):
 CATEGORY = parse_url("https://www.willhaben.at/iad/kaufen-und-verkaufen/marktplatz/fahrraeder-4525")
 
 
-def test_an_ignored_category_is_an_error_not_a_flood():
+def test_an_ignored_category_is_an_error_not_a_flood() -> None:
     content = page_of(*(plain(n) for n in range(1, 7)), heading="Alle Anzeigen")
 
     with pytest.raises(SearchError, match="the category was ignored"):
         read(content, CATEGORY)
 
 
-def test_no_false_alarm_while_anything_speaks_for_the_category():
+def test_no_false_alarm_while_anything_speaks_for_the_category() -> None:
     foreign = [plain(n) for n in range(1, 7)]
     own = plain(9, categorytreeids="4390;4525;4530")
 
@@ -329,34 +333,34 @@ def test_no_false_alarm_while_anything_speaks_for_the_category():
 # Trap 12: a removed ad answers 200 with a result list.
 
 
-def test_a_removed_ad_tells_no_first_publication():
-    assert read_first_published(sample_page("removed_ad_page_soft_404"), "920000009") is None
+def test_a_removed_ad_tells_no_first_publication() -> None:
+    assert read_first_published(sample_page("removed_ad_page_soft_404"), AdId("920000009")) is None
 
 
-def test_the_first_publication_is_read_with_its_offset_without_colon():
+def test_the_first_publication_is_read_with_its_offset_without_colon() -> None:
     content = html(details("910000006", firstPublishedDate="2026-01-29T16:59:00+0100"))
 
-    assert read_first_published(content, "910000006") == 1769702340000
+    assert read_first_published(content, AdId("910000006")) == 1769702340000
 
 
 @pytest.mark.parametrize("fields", [{}, {"firstPublishedDate": None}, {"firstPublishedDate": "bald"}])
-def test_an_ad_page_without_a_date_tells_nothing(fields):
-    assert read_first_published(html(details("1", **fields)), "1") is None
+def test_an_ad_page_without_a_date_tells_nothing(fields: dict[str, Any]) -> None:
+    assert read_first_published(html(details("1", **fields)), AdId("1")) is None
 
 
-def test_the_page_of_another_ad_tells_nothing():
-    assert read_first_published(html(details("2", firstPublishedDate="2026-01-29T16:59:00+0100")), "1") is None
+def test_the_page_of_another_ad_tells_nothing() -> None:
+    assert read_first_published(html(details("2", firstPublishedDate="2026-01-29T16:59:00+0100")), AdId("1")) is None
 
 
-def test_an_ad_page_that_is_a_wall_is_a_block():
+def test_an_ad_page_that_is_a_wall_is_a_block() -> None:
     with pytest.raises(SourceBlockedError):
-        read_first_published(SAMPLES["error_bodies"]["challenge_200_html"].encode(), "1")
+        read_first_published(SAMPLES["error_bodies"]["challenge_200_html"].encode(), AdId("1"))
 
 
 # An error is never an empty result.
 
 
-def test_nothing_found_is_an_empty_page():
+def test_nothing_found_is_an_empty_page() -> None:
     page = read(sample_page("empty_result"))
 
     assert (page.ads, page.total, page.listed) == ((), 0, 0)
@@ -384,28 +388,28 @@ def test_nothing_found_is_an_empty_page():
         page_of({"id": None}, {"id": "x"}),
     ],
 )
-def test_a_page_that_is_not_understood_is_an_error_of_this_search(content):
+def test_a_page_that_is_not_understood_is_an_error_of_this_search(content: bytes) -> None:
     with pytest.raises(SearchError, match="page not understood"):
         read(content)
 
 
-def test_an_empty_later_page_is_only_the_end():
+def test_an_empty_later_page_is_only_the_end() -> None:
     assert read(page_of(rowsFound=500), number=9).ads == ()
 
 
 @pytest.mark.parametrize("body", ["blocked_403_html", "challenge_200_html"])
-def test_a_wall_instead_of_a_page_is_a_block_of_the_source(body):
+def test_a_wall_instead_of_a_page_is_a_block_of_the_source(body: str) -> None:
     with pytest.raises(SourceBlockedError):
         read(SAMPLES["error_bodies"][body].encode())
 
 
-def test_an_ad_that_talks_of_captchas_is_no_wall():
+def test_an_ad_that_talks_of_captchas_is_no_wall() -> None:
     page = read(page_of(sample_ad("plain_private", description="Captcha: verify you are human")))
 
     assert page.ads[0].title == "Captcha: verify you are human"
 
 
-def test_another_order_than_newest_first_is_an_error():
+def test_another_order_than_newest_first_is_an_error() -> None:
     order = {"contextLink": [{"id": "1", "selected": False}, {"id": "7", "selected": True}]}
 
     with pytest.raises(SearchError, match="not sorted by newest"):
@@ -425,11 +429,11 @@ def test_another_order_than_newest_first_is_an_error():
         "newest",
     ],
 )
-def test_an_order_that_is_not_told_is_trusted(order):
+def test_an_order_that_is_not_told_is_trusted(order: object) -> None:
     assert read(page_of(plain(), sortOrderList=order)).ads
 
 
-def test_fields_that_nobody_asked_for_do_no_harm():
+def test_fields_that_nobody_asked_for_do_no_harm() -> None:
     ad = sample_ad("plain_private", n=10**400, deep=[[[{}]]], id2=None)
 
     assert only(with_attributes(ad, NEW_THING=["1", "2"])).id == "910000001"

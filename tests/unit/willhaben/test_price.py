@@ -29,7 +29,7 @@ from lago.sources.willhaben.price import parse_price, price_of
         ("Zu verschenken", 0),
     ],
 )
-def test_every_way_to_write_a_price_is_read_into_cents(text, cents):
+def test_every_way_to_write_a_price_is_read_into_cents(text: str, cents: int) -> None:
     assert parse_price(text) == cents
 
 
@@ -40,32 +40,32 @@ def test_every_way_to_write_a_price_is_read_into_cents(text, cents):
         "€ 450 statt € 600", "nan", "inf", "1.2.3", "12,34,56", "99999999999999999", "1e99", "٣٤", "9" * 200,
     ],
 )  # fmt: skip
-def test_no_price_is_read_where_none_or_no_single_one_is_said(text):
+def test_no_price_is_read_where_none_or_no_single_one_is_said(text: str) -> None:
     assert parse_price(text) is None
 
 
-def test_the_number_counts_more_than_the_display():
+def test_the_number_counts_more_than_the_display() -> None:
     assert price_of("796.76", "€ 797") == 79_676
 
 
-def test_the_display_helps_out_where_the_number_is_missing_or_broken():
+def test_the_display_helps_out_where_the_number_is_missing_or_broken() -> None:
     assert price_of("", "€ 1.200,-") == 120_000
     assert price_of("NaN", "€ 1.200,-") == 120_000
 
 
-def test_a_number_that_the_display_gives_per_square_metre_is_no_price():
+def test_a_number_that_the_display_gives_per_square_metre_is_no_price() -> None:
     assert price_of("6700", "€ 6.700/m²") is None
 
 
-def test_a_total_beside_a_price_per_square_metre_stays():
+def test_a_total_beside_a_price_per_square_metre_stays() -> None:
     assert price_of("796.76", "€ 11,38/m²") == 79_676
 
 
-def test_zero_is_a_gift():
+def test_zero_is_a_gift() -> None:
     assert price_of("0", "") == 0
     assert price_of("0.0", "Zu verschenken") == 0
 
 
 @pytest.mark.parametrize("display", ["Preis auf Anfrage", "VB", "nach Absprache"])
-def test_zero_beside_words_that_hold_the_price_back_is_no_gift(display):
+def test_zero_beside_words_that_hold_the_price_back_is_no_gift(display: str) -> None:
     assert price_of("0", display) is None
