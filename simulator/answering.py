@@ -183,7 +183,7 @@ def _ad_page(world: World, path: str, query: str) -> Reply:
 
 
 def _loaded(world: World, request: SearchRequest) -> Reply | None:
-    """A captured page for this path; beyond the captured ones, an empty page with the same total."""
+    """A captured page for this path; beyond the captured ones, an empty page."""
     fitting = [page for page in world.pages if request.path.startswith(page.path)]
     if not fitting:
         return None
@@ -191,7 +191,7 @@ def _loaded(world: World, request: SearchRequest) -> Reply | None:
         if page.page in (None, request.page):
             body = pages.document(page.next_data) if page.next_data is not None else page.html
             return Reply(body=body.encode("utf-8", "backslashreplace"))
-    empty = ResultPage(request, (), request.rows, request.sort)
+    empty = ResultPage(request, (), 0, request.sort)
     return _page(world, {"searchResult": pages.search_result(empty, world.clock())}, "")
 
 

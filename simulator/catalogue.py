@@ -64,9 +64,9 @@ KINDS: dict[str, Kind] = {
     "wohnung": Kind(
         vertical=REAL_ESTATE,
         categories=("7276",),
-        titles=("Helle {detail}-Zimmer-Wohnung {brand}", "{detail} Zimmer {brand}, provisionsfrei"),
+        titles=("Helle 3-Zimmer-Wohnung {brand}, {detail}", "3 Zimmer {brand}: {detail}"),
         brands=("mit Loggia", "nahe U-Bahn", "im Altbau", "mit Gartenanteil"),
-        details=("2", "3", "4"),
+        details=("provisionsfrei", "Erstbezug", "ab sofort", "befristet"),
         prices=(620, 1900),
         body="Küche eingerichtet, ab sofort zu vermieten.",
         extra={
@@ -85,7 +85,7 @@ KINDS: dict[str, Kind] = {
         vertical=CARS,
         categories=("1000",),
         titles=("{brand} Kombi, {detail}", "{brand} {detail}"),
-        brands=("Donau 1.6", "Karawanke GTI", "Piz Elektra"),
+        brands=("Donau 1.6", "Donau 1.6 Sport", "Donau 1.6 Allrad"),
         details=("Pickerl neu", "Erstbesitz", "8-fach bereift"),
         prices=(1900, 21000),
         body="Serviceheft lückenlos.",
@@ -100,6 +100,19 @@ KINDS: dict[str, Kind] = {
         },
     ),
 }
+CATEGORIES = {
+    "4525": "Fahrräder / Radsport",
+    "4530": "Rennräder",
+    "4560": "E-Bikes",
+    "5824": "Computer / Wohnen",
+    "5826": "Computer",
+    "5828": "Notebooks",
+    "5878": "Regale / Schränke",
+    "5884": "Regale",
+    "3928": "Baby / Kind",
+    "3930": "Kinderwagen",
+}
+"""Invented names of the invented category numbers."""
 WEIGHTS = {"rennrad": 8, "regal": 4, "e-bike": 4, "notebook": 4, "kinderwagen": 2, "wohnung": 3, "auto": 2}
 
 HOSTILE = (

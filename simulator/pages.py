@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from simulator import vienna
 from simulator.ads import CARS, REAL_ESTATE, Ad
+from simulator.catalogue import CATEGORIES
 from simulator.market import ResultPage
 from simulator.searching import NEWEST, RELEVANCE, SORTS
 
@@ -48,7 +49,8 @@ def next_data(page_props: Json, build: str) -> Json:
 def search_result(page: ResultPage, now: int, *, claimed_sort: int | None = None) -> Json:
     """`searchResult`. `claimed_sort` is what sortOrderList says when that is not the order that was applied."""
     request = page.request
-    title = request.one("keyword") if page.filtered else ""
+    category = CATEGORIES.get(request.category, f"Kategorie {request.category}") if request.category else ""
+    title = (request.one("keyword") or category) if page.filtered else ""
     return _envelope(
         search_id=request.search_id,
         vertical=request.vertical,
