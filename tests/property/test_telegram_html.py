@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lago.channels import telegram_html
@@ -10,6 +10,9 @@ from lago.channels.clean import cut, one_line, utf16_length
 from lago.domain.event import AdEvent, NewestAd, WatchLive
 from lago.domain.notification import Message, Notification
 from tests.property.telegram_markup import read, units
+
+unhurried = settings(deadline=None)
+"""Two cores shared with others may stall any example."""
 
 NASTY = [
     "<b>\"&amp;'</b></a>",
@@ -89,6 +92,7 @@ clubs = st.builds(
 messages = singles | clubs
 
 
+@unhurried
 @given(message=messages, zone=zones)
 def test_text_is_always_what_telegram_takes(message: Message, zone: str) -> None:
     shown = read(telegram_html.text(message, zone))
@@ -98,6 +102,7 @@ def test_text_is_always_what_telegram_takes(message: Message, zone: str) -> None
     assert sum(len(link.encode()) for link in shown.links) <= 8_000
 
 
+@unhurried
 @given(message=singles, zone=zones)
 def test_a_caption_is_too_and_nothing_of_it_had_to_be_cut(message: Message, zone: str) -> None:
     shown = read(telegram_html.caption(message, zone))
@@ -107,11 +112,13 @@ def test_a_caption_is_too_and_nothing_of_it_had_to_be_cut(message: Message, zone
         assert shown.text == read(telegram_html.text(message, zone)).text
 
 
+@unhurried
 @given(message=messages, zone=zones)
 def test_plain_text_fits_as_it_is(message: Message, zone: str) -> None:
     assert 0 < units(telegram_html.plain(message, zone)) <= 4_096
 
 
+@unhurried
 @given(message=messages, zone=zones)
 def test_no_line_is_forged_and_nothing_hides_or_reverses(message: Message, zone: str) -> None:
     for shown in (telegram_html.plain(message, zone), read(telegram_html.text(message, zone)).text):
@@ -119,6 +126,7 @@ def test_no_line_is_forged_and_nothing_hides_or_reverses(message: Message, zone:
         assert not hidden
 
 
+@unhurried
 @given(message=messages, zone=zones)
 def test_links_buttons_and_photos_are_plain_http(message: Message, zone: str) -> None:
     key = telegram_html.button(message)
@@ -130,6 +138,7 @@ def test_links_buttons_and_photos_are_plain_http(message: Message, zone: str) ->
         link.encode()
 
 
+@unhurried
 @given(message=clubs)
 def test_a_club_accounts_for_every_notification(message: Message) -> None:
     for shown in (read(telegram_html.text(message, "")).text, telegram_html.plain(message, "")):
@@ -140,6 +149,7 @@ def test_a_club_accounts_for_every_notification(message: Message) -> None:
         assert len(blocks) + int(rest) == len(message.notifications) + message.more
 
 
+@unhurried
 @given(text=texts, limit=st.integers(0, 80))
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
@@ -150,6 +160,7 @@ def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     assert one_line(line, limit) == line
 
 
+@unhurried
 @given(text=st.text(), limit=st.integers(0, 30))
 def test_a_cut_text_is_the_start_of_the_text(text: str, limit: int) -> None:
     short = cut(text, limit)

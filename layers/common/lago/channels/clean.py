@@ -35,8 +35,8 @@ def one_line(text: str, units: int) -> str:
     >>> one_line("Rad" + chr(0x202E) + " nearly  new", 100)
     'Rad nearly new'
     """
-    line = " ".join("".join(_visible(text)).split())
-    return cut(_MENTION.sub(_FULL_WIDTH_AT, _STRAY_ZWJ.sub("", line)), units)
+    line = " ".join(_STRAY_ZWJ.sub("", "".join(_visible(text))).split())
+    return cut(_MENTION.sub(_FULL_WIDTH_AT, line), units)
 
 
 def _visible(text: str) -> list[str]:
