@@ -11,6 +11,11 @@ from msgspec import Struct
 
 from lago.channels.clean import cut, utf16_length
 
+ENTITIES = 100
+"""Styles and links in one message; Telegram ignores the ones after (tdlib/telegram-bot-api issue 820)."""
+LINK_BYTES = 8_000
+"""Of all links in one message: about 9,500 is refused as ENTITIES_TOO_LONG (tdlib/telegram-bot-api issue 165)."""
+
 Style = Literal["", "b", "s", "i"]
 
 
@@ -41,12 +46,6 @@ class Room(Struct, frozen=True):
             and sum(map(_entities, text)) <= ENTITIES
             and sum(len(span.href.encode()) for span in text) <= LINK_BYTES
         )
-
-
-ENTITIES = 100
-"""Styles and links in one message; Telegram ignores the ones after (tdlib/telegram-bot-api issue 820)."""
-LINK_BYTES = 8_000
-"""Of all links in one message: about 9,500 is refused as ENTITIES_TOO_LONG (tdlib/telegram-bot-api issue 165)."""
 
 
 def visible_length(span: Span) -> int:

@@ -4,8 +4,8 @@ A message has up to three forms, each simpler than the one before: a photo with 
 Telegram refuses a form the next one goes at once, so that neither a broken picture nor a flaw in the markup costs a
 person an ad.
 
-Its `HttpClient` should keep idle connections for seconds only (`keepalive_seconds` 20): a POST can't be repeated
-safely, so none should go over a connection that may have died while the function was frozen.
+Nothing is sent twice from here: a request whose answer was lost, perhaps over a connection that died unnoticed while the
+function was frozen, ends as AMBIGUOUS, and what then happens is the sender's policy.
 """
 
 import logging
@@ -33,6 +33,7 @@ OVERALL_SPACING = Milliseconds(34)
 """30 messages a second to all chats together (the same page)."""
 
 LONGEST_REQUEST = Milliseconds(20_000)
+"""Connecting, sending and reading, with the time-outs that HttpSettings has by default."""
 _LONGEST_TURN = Milliseconds(1_000)
 """How long a request waits for its turn at most."""
 
