@@ -4,8 +4,8 @@ A message has up to three forms, each simpler than the one before: a photo with 
 Telegram refuses a form the next one goes at once, so that neither a broken picture nor a flaw in the markup costs a
 person an ad.
 
-Nothing is sent twice from here: a request whose answer was lost, perhaps over a connection that died unnoticed while the
-function was frozen, ends as AMBIGUOUS, and what then happens is the sender's policy.
+Nothing is sent twice from here: a request whose answer was lost, perhaps over a connection that died unnoticed while
+the function was frozen, ends as AMBIGUOUS, and what then happens is the sender's policy.
 """
 
 import logging
