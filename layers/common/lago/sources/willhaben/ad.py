@@ -2,7 +2,6 @@
 
 import math
 import re
-import unicodedata
 from urllib.parse import quote, urlsplit
 
 from lago.domain.ad import Ad, SellerKind
@@ -16,6 +15,7 @@ IMAGE_HOST = "cache.willhaben.at"
 _IMAGE_BASE = f"https://{IMAGE_HOST}/mmo/"
 
 _ID = re.compile(r"[0-9]{1,19}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SEO_PATH = re.compile(r"[^\s:?#\\%<>\"]+")
 _MAX_TITLE = 300
 _MAX_PLACE = 120
@@ -82,9 +82,10 @@ def _attributes(summary: Summary) -> _Texts:
     found = _Texts()
     listed = summary.attributes.attribute if summary.attributes else None
     for attribute in listed or ():
-        text = next((_text(value) for value in attribute.values or () if _text(value)), "")
-        if text:
-            found.setdefault(attribute.name, text)
+        for value in attribute.values or ():
+            if text := _text(value):
+                found.setdefault(attribute.name, text)
+                break
     return found
 
 
@@ -99,8 +100,7 @@ def _is_true(text: str) -> bool:
 def _line(text: str, limit: int) -> str:
     """One line: control characters and line breaks become single spaces. Markup and bidi marks are the channel's."""
     # Cut generously before looking at each character: a title of a megabyte costs no more than one of a line.
-    spaced = "".join(" " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text[: limit * 4])
-    return " ".join(spaced.split())[:limit].rstrip()
+    return " ".join(_CONTROL.sub(" ", text[: limit * 4]).split())[:limit].rstrip()
 
 
 def _url(number: str, seo_url: str) -> str:
