@@ -6,7 +6,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from lago.domain.ad import Page
-from lago.domain.ids import EpochMs, Milliseconds, SearchId
+from lago.domain.ids import AdId, EpochMs, Milliseconds, SearchId
 from lago.domain.novelty import Verdict, is_drop, judge
 from lago.domain.search import Cursor
 from lago.errors import SearchError
@@ -18,7 +18,10 @@ FEW_LIMIT = 2_000
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """The pages of one read. `gap` says that ads appeared faster than they could be read."""
+    """All pages of one read, with the empty or repeated one that ended it.
+
+    `unchanged` says that the first page told enough, `gap` that ads appeared faster than they could be read.
+    """
 
     pages: tuple[Page, ...]
     unchanged: bool = False
@@ -90,17 +93,16 @@ def read_pages(
         if not full and is_unchanged(first, cursor):
             return Reading(pages=(first,), unchanged=True)
     pages = [first]
-    seen = {ad.id for ad in first.ads}
+    seen = _entries(first)
     while not _is_last(pages, cursor, max_pages=max_pages, full=full):
         number = len(pages) + 1
         if number > max_pages and (number > hard_pages or not in_time()):
             return Reading(pages=tuple(pages), gap=_is_unknown(pages[-1], cursor))
         page = _readable(fetch(number))
-        ids = {ad.id for ad in page.ads}
-        if ids <= seen:
-            break
         pages.append(page)
-        seen |= ids
+        if _entries(page) <= seen:
+            break
+        seen |= _entries(page)
     return Reading(pages=tuple(pages))
 
 
@@ -133,6 +135,11 @@ def _readable(page: Page) -> Page:
     if page.listed and not page.ads:
         raise SearchError(f"none of the {page.listed} entries of page {page.number} could be read")
     return page
+
+
+def _entries(page: Page) -> set[tuple[AdId, bool]]:
+    """What tells a repeated page: an ad in its own place is another entry than its promoted copy on an earlier page."""
+    return {(ad.id, ad.promoted) for ad in page.ads}
 
 
 def _is_last(pages: Sequence[Page], cursor: Cursor | None, *, max_pages: int, full: bool) -> bool:
