@@ -1,6 +1,7 @@
 """Values that a person typed, checked one by one; a wrong one is a BadInputError that says what would be right."""
 
 import re
+from urllib.parse import parse_qs
 
 from lago.domain.ids import Minor
 from lago.errors import BadInputError
@@ -32,12 +33,24 @@ def is_address(wanted: str) -> bool:
 
 
 def label(name: str | None, wanted: str) -> str:
-    """The person's own name for the watch; else the keyword, or the address without its host."""
+    """The person's own name for the watch; else the keyword, or what an address says of itself."""
     if name is not None:
         if not plain(name):
             raise BadInputError("--name", name, "some visible text")
         return plain(name, 80)
-    return plain(wanted.partition("://")[2].partition("/")[2] or wanted if is_address(wanted) else wanted, 80)
+    return plain(_said_by(wanted) if is_address(wanted) else wanted, 80)
+
+
+def _said_by(address: str) -> str:
+    """The keyword of a pasted address, else the last words of its path.
+
+    >>> _said_by("https://www.willhaben.at/iad/immobilien/mietwohnungen/mietwohnung-angebote?areaId=900")
+    'mietwohnung angebote'
+    """
+    path, _, query = address.partition("?")
+    keyword = " ".join(parse_qs(query.partition("#")[0]).get("keyword", []))
+    last = path.rstrip("/").rpartition("/")[2]
+    return keyword if plain(keyword) else re.sub(r"[-_]+[0-9]*$|[-_]+", " ", last) or "willhaben"
 
 
 def words(option: str, given: list[str] | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ environment variables are set from the outputs.
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
@@ -16,6 +16,9 @@ from lago_cli.clock import now
 from lago_cli.errors import FunctionError, StackError
 from lago_cli.ports import Destinations, Functions, Secrets, Watches
 from lago_cli.text import plain
+
+if TYPE_CHECKING:
+    from lago.stats import Stats
 
 _TABLES = {
     "SEARCHES_TABLE": "SearchesTable",
@@ -93,7 +96,7 @@ class DeployedStack:
                 "than this command; deploy it again."
             ) from None
 
-    def read_stats(self) -> object:
+    def read_stats(self) -> "Stats":
         """The figures of GET /stats."""
         from lago_cli.store import current_stats  # noqa: PLC0415 - binds the tables' names
 

@@ -56,7 +56,23 @@ def test_prices_beside_an_address_filter_what_is_told() -> None:
 
     (stored,) = stack.watches.kept
     assert (stored.filters.price_to, stored.filters.seller_kind) == (50_000, "private")
-    assert stored.label == "iad/x"
+    assert stored.label == "x"
+
+
+@pytest.mark.parametrize(
+    ("address", "label"),
+    [
+        ("https://www.willhaben.at/iad/kaufen-und-verkaufen/marktplatz?sort=1&keyword=rennrad+54", "rennrad 54"),
+        ("https://www.willhaben.at/iad/immobilien/mietwohnungen/mietwohnung-angebote", "mietwohnung angebote"),
+        ("https://www.willhaben.at/iad/kaufen-und-verkaufen/marktplatz/fahrraeder-4525?keyword=%20", "fahrraeder"),
+    ],
+)
+def test_an_address_names_its_watch(address: str, label: str) -> None:
+    stack = a_stack()
+
+    lago(a_world(stack), "watch", "add", address)
+
+    assert stack.watches.kept[0].label == label
 
 
 def test_a_watch_without_a_destination_is_refused_with_the_way_out() -> None:

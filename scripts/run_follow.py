@@ -1,0 +1,77 @@
+"""Shows what happens: cycles and messages, as they come."""
+
+import time
+from collections.abc import Callable
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from lago.errors import LagoError
+from lago_cli.cycle import describe, run_cycle
+from lago_cli.stack import open_stack
+from scripts.local_stack import LocalStack
+from scripts.run_cycles import Cycles, LoggedReports, is_quiet
+from scripts.run_messages import DeliveryLog, Messages, SimulatedChat
+from scripts.run_screen import console, say
+from simulator.process import Process
+
+LOOK_SECONDS = 1.0
+SETTLE_SECONDS = 15.0
+
+
+class Follower:
+    """Looks at the stack once a second."""
+
+    def __init__(self, local: LocalStack, simulator: Process | None) -> None:
+        """`simulator` is where messages can be read; None reads the delivery log."""
+        self.stack = open_stack(local.name)
+        self._local = local
+        self._messages: Messages = (
+            SimulatedChat(simulator.client)
+            if simulator is not None
+            else DeliveryLog(local.client("dynamodb"), local.outputs["DeliveriesTable"])
+        )
+        self._cycles = Cycles(self.stack.read_stats())
+        scrape = local.client("lambda").get_function_configuration(FunctionName=local.outputs["ScrapeFunction"])
+        group = scrape.get("LoggingConfig", {}).get("LogGroup") or f"/aws/lambda/{local.outputs['ScrapeFunction']}"
+        self._reports = LoggedReports(local.client("logs"), group, time.time_ns() // 1_000_000)
+        self._complaint = ""
+
+    def follow(self, seconds: float | None) -> None:
+        """Run a first cycle, then show what happens until Ctrl-C or for so many seconds."""
+        for name, result in run_cycle(self.stack).items():
+            if isinstance(result, dict) and "error" in result:
+                say(f"{name}: {describe(result)}", style="red")
+        self.look()
+        ends = None if seconds is None else time.monotonic() + seconds
+        while ends is None or time.monotonic() < ends:
+            time.sleep(LOOK_SECONDS)
+            self._local.check()
+            self.look()
+
+    def look(self) -> None:
+        """Print what is new. A look that fails is said once and tried again."""
+        try:
+            for line in self._cycles.new(self.stack.read_stats(), self._reports.new):
+                say(line, style="dim")
+            for message in self._messages.new():
+                message.show(console)
+            self._complaint = ""
+        except (LagoError, BotoCoreError, ClientError, OSError) as error:
+            if str(error) != self._complaint:
+                self._complaint = str(error)
+                say(f"Could not look just now ({error}); trying again.", style="red")
+
+    def quiet(self) -> bool:
+        """Whether nothing is under way: no cycle, no event on its way to a message."""
+        return is_quiet(self.stack.read_stats(), int(self.stack.output("SearchShards")))
+
+
+def settle(follower: Follower, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Wait until nothing is under way: a message that is sent but not yet noted would be sent again next time."""
+    ends = time.monotonic() + SETTLE_SECONDS
+    try:
+        while not follower.quiet() and time.monotonic() < ends:
+            sleep(LOOK_SECONDS / 4)
+    except (LagoError, BotoCoreError, ClientError):
+        return  # the cloud does not answer any more: nothing to wait for
+    follower.look()
