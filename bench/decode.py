@@ -24,7 +24,11 @@ def page() -> bytes:
     """A page of 200 ads made of the samples in turn, each with an id of its own and a body as lists carry them."""
     samples = list(SAMPLES["ads"])
     ads = [
-        with_attributes(sample_ad(samples[n % len(samples)], id=str(940_000_000 + n)), BODY_DYN=BODY * 4)
+        with_attributes(
+            sample_ad(samples[n % len(samples)], id=str(940_000_000 + n)),
+            BODY_DYN=BODY * 4,
+            PUBLISHED=str(1_795_892_400_000 - n * 60_000),
+        )
         for n in range(ADS)
     ]
     return html(result(*ads, rowsRequested=ADS))

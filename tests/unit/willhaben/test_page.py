@@ -10,6 +10,7 @@ from lago.domain.ad import Ad, Page
 from lago.domain.ids import AdId
 from lago.domain.query import Query
 from lago.errors import SearchError, SourceBlockedError
+from lago.sources.willhaben import query_from_keyword
 from lago.sources.willhaben.address import NAME, parse_url
 from lago.sources.willhaben.page import read_first_published, read_page
 from tests.willhaben_pages import (
@@ -330,6 +331,32 @@ def test_no_false_alarm_while_anything_speaks_for_the_category() -> None:
     assert read(page_of(*foreign, heading=None), CATEGORY).ads
 
 
+def test_an_ignored_price_filter_is_an_error() -> None:
+    query = query_from_keyword("regal", price_to=100)
+    dear, cheap = [plain(n, PRICE="120") for n in range(1, 4)], [plain(n, PRICE="100") for n in range(4, 7)]
+
+    with pytest.raises(SearchError, match="price filter was ignored"):
+        read(page_of(*dear, *cheap[:2]), query)
+    assert read(page_of(*dear, *cheap), query).ads
+    assert read(page_of(*dear), query).ads
+    assert read(page_of(*dear, *cheap[:2]), query_from_keyword("regal", price_from=100, price_to=120)).ads
+
+
+def test_an_ignored_seller_filter_is_an_error() -> None:
+    dealers = [plain(n, ISPRIVATE="0") for n in range(1, 6)]
+
+    with pytest.raises(SearchError, match="seller filter was ignored"):
+        read(page_of(*dealers), query_from_keyword("regal", seller="private"))
+    assert read(page_of(*dealers), query_from_keyword("regal", seller="dealer")).ads
+    assert read(page_of(*dealers), query_from_keyword("regal")).ads
+
+
+def test_promoted_ads_prove_nothing_about_a_filter() -> None:
+    promoted = [plain(n, ISPRIVATE="0", RESULT_LIST_TOPAD="topad_result") for n in range(1, 9)]
+
+    assert read(page_of(*promoted, plain(9)), query_from_keyword("regal", price_to=100, seller="private")).ads
+
+
 # Trap 12: a removed ad answers 200 with a result list.
 
 
@@ -414,6 +441,23 @@ def test_another_order_than_newest_first_is_an_error() -> None:
 
     with pytest.raises(SearchError, match="not sorted by newest"):
         read(page_of(plain(), sortOrderList=order))
+
+
+def dated(*minutes: int) -> bytes:
+    """A page whose ads came to the top so many minutes after the first."""
+    return page_of(
+        *(plain(n, PUBLISHED=str(1_795_885_500_000 + minute * 60_000)) for n, minute in enumerate(minutes)),
+        sortOrderList=None,
+    )
+
+
+def test_an_order_that_is_not_told_but_plainly_wrong_is_an_error() -> None:
+    with pytest.raises(SearchError, match="not sorted by newest"):
+        read(dated(5, 8, 1, 9, 2, 4, 7, 3, 6, 0))
+
+
+def test_a_few_unmarked_promotions_among_the_newest_are_no_wrong_order() -> None:
+    assert read(dated(99, -500, 98, 97, 96, -900, 95, 94, 94, 93)).ads
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,9 @@ from lago.domain.ids import AdId, EpochMs
 from lago.domain.query import Query
 from lago.errors import SearchError, SourceBlockedError
 from lago.sources.willhaben.ad import UnreadableAdError, ad_of
-from lago.sources.willhaben.address import CATEGORY, MARKETPLACE
+from lago.sources.willhaben.checks import check_filters, check_order
 from lago.sources.willhaben.times import with_offset
-from lago.sources.willhaben.wire import Links, NextData, PageProps, SearchResult, Summary
-
-NEWEST_FIRST = "1"
-"""The value of `sort`; without it the order is a recommendation with gaps."""
+from lago.sources.willhaben.wire import NextData, PageProps, SearchResult, Summary
 
 _SCRIPT = re.compile(rb"<script[^>]*\bid=[\"']__NEXT_DATA__[\"'][^>]*>")
 _BLOCK_MARKERS = (
@@ -28,10 +25,6 @@ _BLOCK_MARKERS = (
     b"automatisierte anfragen",
 )
 _MARKERS_WITHIN = 100_000
-_WHOLE_MARKET = "alle anzeigen"
-_ENOUGH_ADS = 5
-"""Fewer ads prove nothing about a category."""
-
 # Half a surrogate pair as an escape: a title that was cut inside an emoji. The alternatives consume whole escapes.
 _ESCAPES = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
@@ -42,7 +35,6 @@ _next_data = msgspec.json.Decoder(NextData)
 _summaries = msgspec.json.Decoder(list[Summary] | None)
 _entries = msgspec.json.Decoder(list[msgspec.Raw] | None)
 _summary = msgspec.json.Decoder(Summary)
-_links = msgspec.json.Decoder(Links | None)
 
 
 def read_page(content: bytes, query: Query, number: int) -> Page:
@@ -54,7 +46,6 @@ def read_page(content: bytes, query: Query, number: int) -> Page:
     result = _page_props(content).search_result
     if result is None:
         raise SearchError("page not understood: no search result in it")
-    _check_order(result)
     entries, readable = _read_entries(result)
     if entries and not readable:
         raise SearchError(f"page not understood: none of {entries} ads could be read")
@@ -62,7 +53,8 @@ def read_page(content: bytes, query: Query, number: int) -> Page:
     if not entries and number == 1 and total != 0:
         raise SearchError("page not understood: no ads, but it does not say that nothing matches")
     ads = _once_each(readable)
-    _check_category(query, result, ads)
+    check_order(result, ads)
+    check_filters(query, result, ads)
     return Page(
         number=number,
         ads=ads,
@@ -171,36 +163,6 @@ def _once_each(ads: list[Ad]) -> tuple[Ad, ...]:
             del by_id[ad.id]
             by_id[ad.id] = ad
     return tuple(by_id.values())
-
-
-def _check_order(result: SearchResult) -> None:
-    """Newest first was asked for; another order would hide new ads behind old ones. Silent where nothing is said."""
-    try:
-        links = _links.decode(result.sort_order_list)
-    except msgspec.DecodeError:
-        return
-    selected = {str(link.id) for link in (links and links.context_link) or () if link.selected}
-    if any(order.isdigit() for order in selected) and NEWEST_FIRST not in selected:
-        raise SearchError("results are not sorted by newest first")
-
-
-def _check_category(query: Query, result: SearchResult, ads: tuple[Ad, ...]) -> None:
-    """A category may be ignored silently, with the whole market as the answer.
-
-    Only when the page calls itself the whole market and none of its ads is in the category: a watch that never runs is
-    worse than one that tells too much.
-    """
-    if not query.path.startswith(MARKETPLACE) or not isinstance(result.heading, str):
-        return
-    wanted = {value for name, value in query.params if name == CATEGORY}
-    placed = [set(ad.categories) for ad in ads if ad.categories]
-    if (
-        wanted
-        and result.heading.strip().casefold() == _WHOLE_MARKET
-        and len(placed) >= _ENOUGH_ADS
-        and not any(wanted & categories for categories in placed)
-    ):
-        raise SearchError("the category was ignored: the answer is the whole market")
 
 
 def _count(value: Any) -> int | None:

@@ -14,7 +14,8 @@ from lago.host_gate import HostGate
 from lago.http import HttpClient, Reply, TransportError, UnreadableAnswerError
 from lago.retry_after import retry_after_ms
 from lago.sources.willhaben.address import NAME, PUBLIC_BASE, address, parse_url
-from lago.sources.willhaben.page import NEWEST_FIRST, looks_blocked, read_first_published, read_page
+from lago.sources.willhaben.checks import NEWEST_FIRST
+from lago.sources.willhaben.page import looks_blocked, read_first_published, read_page
 
 MOST_ROWS = 200
 """willhaben silently caps `rows` here."""
