@@ -1,0 +1,136 @@
+"""Who may do what: statements by hand, since SAM's policy templates are wide."""
+
+from typing import Any
+
+import pytest
+
+from tests.infra.stack import BOUNDARY, FUNCTIONS, Stack, statements
+
+STACK = Stack()
+ROLES = STACK.of_type("IAM::Role")
+LOG_DELIVERY = {
+    "logs:CreateLogDelivery",
+    "logs:GetLogDelivery",
+    "logs:UpdateLogDelivery",
+    "logs:DeleteLogDelivery",
+    "logs:ListLogDeliveries",
+    "logs:PutResourcePolicy",
+    "logs:DescribeResourcePolicies",
+    "logs:DescribeLogGroups",
+}
+"""What Step Functions needs to log; none of these can be limited to a resource."""
+
+
+def rights(function: str) -> dict[str, set[str]]:
+    """What a function may do, by resource."""
+    granted: dict[str, set[str]] = {}
+    for statement in statements(ROLES[f"{function.capitalize()}Role"]):
+        for resource in statement["Resource"]:
+            granted.setdefault(name(resource), set()).update(statement["Action"])
+    return granted
+
+
+def name(resource: Any) -> str:
+    match resource:
+        case {"Fn::GetAtt": [str(logical), str(attribute)]}:
+            return logical if attribute == "Arn" else f"{logical}.{attribute}"
+        case {"Fn::Sub": str(text)}:
+            return text
+        case {"Fn::Sub": [str(text), _]}:
+            return text
+    return str(resource)
+
+
+def dynamodb(*actions: str) -> set[str]:
+    return {f"dynamodb:{action}" for action in actions}
+
+
+LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
+QUEUE = dynamodb("Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
+TOKEN = {"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${Name}": {"ssm:GetParameter"}}
+
+
+def test_scrape_reads_and_writes_searches_and_wakes_notify() -> None:
+    assert rights("scrape") == {
+        "ScrapeLogs": LOGS,
+        "SearchesTable": dynamodb("Query", "GetItem", "UpdateItem", "DeleteItem"),
+        "NotifyFunction": {"lambda:InvokeFunction"},
+    }
+
+
+def test_notify_clears_outboxes_fills_mailboxes_and_logs_deliveries() -> None:
+    assert (
+        rights("notify")
+        == {
+            "NotifyLogs": LOGS,
+            "SearchesTable.StreamArn": dynamodb("DescribeStream", "GetRecords", "GetShardIterator"),
+            "SearchesTable": dynamodb("GetItem", "UpdateItem"),
+            "WatchesTable": dynamodb("Query", "GetItem", "UpdateItem"),
+            "QueueTable": QUEUE,
+            "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
+            "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
+        }
+        | TOKEN
+    )
+
+
+def test_drain_never_touches_searches() -> None:
+    assert (
+        rights("drain")
+        == {
+            "DrainLogs": LOGS,
+            "WatchesTable": dynamodb("GetItem", "UpdateItem"),
+            "QueueTable": QUEUE,
+            "${QueueTable.Arn}/index/due": dynamodb("Query"),
+            "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
+            "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
+        }
+        | TOKEN
+    )
+
+
+def test_api_only_reads() -> None:
+    assert rights("api") == {
+        "ApiLogs": LOGS,
+        "SearchesTable": dynamodb("GetItem", "Query"),
+        "QueueTable": dynamodb("GetItem", "Query"),
+        "${QueueTable.Arn}/index/due": dynamodb("GetItem", "Query"),
+    }
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nothing_is_granted_on_everything_and_nobody_scans(role: str) -> None:
+    for statement in statements(ROLES[role]):
+        actions = set(statement["Action"])
+        assert statement["Effect"] == "Allow"
+        assert not any("*" in action or action.endswith("Scan") for action in actions)
+        if "*" in statement["Resource"]:
+            assert role == "CycleRole"
+            assert actions == LOG_DELIVERY
+        else:
+            assert not any("*" in name(resource) for resource in statement["Resource"])
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_managed_policy_widens_a_role(role: str) -> None:
+    assert not ROLES[role].get("ManagedPolicyArns")
+
+
+def test_the_cycle_runs_its_two_functions_and_the_schedule_only_the_cycle() -> None:
+    runs = [each["Resource"] for each in statements(ROLES["CycleRole"]) if each["Action"] == ["lambda:InvokeFunction"]]
+    starts = {
+        action: name(each["Resource"][0])
+        for each in statements(ROLES["CycleScheduleRole"])
+        for action in each["Action"]
+    }
+
+    assert [[name(resource) for resource in resources] for resources in runs] == [["DrainFunction", "ScrapeFunction"]]
+    assert starts == {"states:StartExecution": "{'Ref': 'Cycle'}", "sqs:SendMessage": "ScheduleDeadLetters"}
+
+
+def test_a_permissions_boundary_bounds_every_role_and_is_not_needed() -> None:
+    bounded = Stack(PermissionsBoundary=BOUNDARY).of_type("IAM::Role")
+
+    assert {role["PermissionsBoundary"] for role in bounded.values()} == {BOUNDARY}
+    assert len(bounded) == len(FUNCTIONS) + 2
+    assert not any("PermissionsBoundary" in role for role in ROLES.values())
