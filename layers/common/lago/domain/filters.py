@@ -32,7 +32,7 @@ def passes(filters: Filters, event: AdEvent) -> bool:
         _passes_price(filters, event.price)
         and (filters.seller_kind is None or event.seller_kind is None or event.seller_kind == filters.seller_kind)
         and not any(_is_seller(name, event.seller_name) for name in filters.exclude_sellers)
-        and not has_word(filters.exclude_words, " | ".join((event.title, *event.details)))
+        and not any(has_word(filters.exclude_words, text) for text in (event.title, *event.details))
     )
 
 
