@@ -21,6 +21,7 @@ DAY = 86_400_000
         ("9" * 5000, DAY),
         ("86401", DAY),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_seconds_and_dates_are_understood_within_a_day(value: str, wait: int) -> None:
     assert retry_after_ms({"retry-after": value}, NOW) == wait
