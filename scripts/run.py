@@ -1,6 +1,7 @@
 """`make run`: Lago whole on this machine, and what happens as it happens. Ctrl-C stops it and keeps the state."""
 
 import fcntl
+import logging
 import os
 import signal
 import sys
@@ -10,11 +11,12 @@ from pathlib import Path
 
 from scripts.local_stack import LocalStack, LocalStackError, require_free
 from scripts.local_stack.environment import clean, write_env_file
+from scripts.local_stack.ports import LOOPBACK
 from scripts.local_stack.stack import ROOT
 from scripts.run_follow import Follower, settle
 from scripts.run_screen import say, show_failure, step
 from scripts.run_settings import RunSettings, read_settings
-from scripts.run_watch import connect, look_up, require_bot, watch_once
+from scripts.run_watch import connect, require_bot, require_readable, understand, watch_once
 from simulator.process import Process, StartError, launch
 from simulator.telegram import DEFAULT_CHAT, DEFAULT_TOKEN
 
@@ -24,6 +26,7 @@ LIVE_SECONDS = 15.0
 
 def main() -> int:
     """0 when stopped by Ctrl-C or by itself, 1 when something could not be done."""
+    logging.getLogger("lago").addHandler(logging.NullHandler())  # failures are told in sentences
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
@@ -80,10 +83,12 @@ class Run:
         require_free(settings.cloud_port, "the embedded cloud", "CLOUD_PORT")
         if settings.needs_simulator:
             require_free(settings.simulator_port, "the simulator", "SIMULATOR_PORT")
-            self._simulator = step("Starting the simulator", self._launch_simulator)
-        simulated = self._simulator.url if self._simulator else ""
+        simulated = f"http://{LOOPBACK}:{settings.simulator_port}"
         marketplace, telegram = settings.marketplace or simulated, settings.telegram or simulated
-        wanted = step(f"Looking at {marketplace}", lambda: look_up(settings.watch, marketplace))
+        wanted = understand(settings.watch, marketplace)
+        if settings.needs_simulator:
+            self._simulator = step("Starting the simulator", self._launch_simulator)
+        step(f"Looking at {marketplace}", lambda: require_readable(wanted, marketplace))
         token, chat = DEFAULT_TOKEN, str(DEFAULT_CHAT)
         if settings.telegram is not None:
             token = settings.token
@@ -137,7 +142,8 @@ class Run:
             if self._follower is not None:
                 follower = self._follower
                 step("Letting the last messages out", lambda: settle(follower))
-            step("Stopping", self._local.stop)
+            if self._local.running:
+                step("Stopping", self._local.stop)
             if self._simulator is not None:
                 self._simulator.stop()
         except KeyboardInterrupt:

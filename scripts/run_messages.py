@@ -1,17 +1,23 @@
 """What reached the person: from the simulated Telegram, or from the delivery log when Telegram is a real one."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from lago.domain.ids import EpochMs, Minor
-from lago_cli.text import money, plain, when
+from lago.domain.ids import Minor
+from lago_cli.text import money, plain
 from simulator.client import SentMessage, Simulator
 
 DESTINATION = "me"
+
+
+def time_of_day(moment: int) -> str:
+    """An epoch millisecond on this machine's clock."""
+    return datetime.fromtimestamp(moment / 1000, UTC).astimezone().strftime("%H:%M:%S")
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def shown(message: SentMessage) -> Shown:
     if message.photo:
         lines.insert(0, f"[picture {plain(message.photo, 300)}]")
     lines += [f"[{plain(text, 60)}] {plain(url, 300)}" for buttons in message.buttons for text, url in buttons]
-    return Shown(f"Telegram, {when(EpochMs(message.time))}", tuple(lines))
+    return Shown(f"{time_of_day(message.time)} Telegram", tuple(lines))
 
 
 class DeliveryLog:
@@ -70,9 +76,7 @@ class DeliveryLog:
         told = self._told()
         fresh = {key: line for key, line in told.items() if key not in self._seen}
         self._seen |= set(fresh)
-        return [
-            Shown(f"Told to {DESTINATION}, {when(EpochMs(key[1]))}", (line,)) for key, line in sorted(fresh.items())
-        ]
+        return [Shown(f"{time_of_day(key[1])} told to {DESTINATION}", (line,)) for key, line in sorted(fresh.items())]
 
     def _told(self) -> dict[tuple[str, int], str]:
         pages = self._client.get_paginator("query").paginate(

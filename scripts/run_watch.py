@@ -29,15 +29,22 @@ class Wanted:
     label: str
 
 
-def look_up(wanted: str, base_url: str) -> Wanted:
-    """Check that the search can be understood and read. Raises LocalStackError with one sentence."""
+def understand(wanted: str, base_url: str) -> Wanted:
+    """Check that the search can be understood. Raises LocalStackError with one sentence."""
     try:
         marketplace = WillhabenMarketplace(base_url)
         query = query_for(wanted, Narrowing(), marketplace)
-        marketplace.fetch(query, 1)
     except LagoError as error:
         raise LocalStackError(sentence(error)) from error
     return Wanted(query, marketplace.url(query), label(None, wanted))
+
+
+def require_readable(wanted: Wanted, base_url: str) -> None:
+    """Read its first page once. Raises LocalStackError with one sentence."""
+    try:
+        WillhabenMarketplace(base_url).fetch(wanted.query, 1)
+    except LagoError as error:
+        raise LocalStackError(f"{sentence(error)} Check WILLHABEN_BASE_URL ({base_url}) and the network.") from error
 
 
 def require_bot(api_url: str, token: str, chat: str) -> str:

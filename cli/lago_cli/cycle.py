@@ -8,6 +8,9 @@ from lago_cli.output import print_json, remark, say
 from lago_cli.ports import Stack, World
 from lago_cli.text import plain
 
+_FRAME = ("shard", "started", "interval_ms")
+"""Parts of a report that say when it was, not what was done."""
+
 
 def cycle(
     ctx: typer.Context, stack_name: options.StackName = options.DEFAULT_STACK, as_json: options.AsJson = False
@@ -48,16 +51,22 @@ def describe(report: object) -> str:
         return f"failed: {plain(str(report['error']))}"
     if report.get("skipped") is True:
         return "skipped, another cycle is at work on this shard"
-    told = [f"{plain(str(name)).replace('_', ' ')} {_value(value)}" for name, value in report.items() if value]
+    told = [f"{_words(name)} {_value(each)}" for name, each in report.items() if _value(each) and name not in _FRAME]
     return ", ".join(told) or "nothing to do"
 
 
+def _words(name: object) -> str:
+    return plain(str(name)).replace("_", " ")
+
+
 def _value(value: object) -> str:
+    """A figure in words; empty for what says nothing."""
     if isinstance(value, dict):
-        return "(" + ", ".join(f"{plain(str(name))} {_value(each)}" for name, each in value.items() if each) + ")"
+        inner = [f"{_words(name)} {_value(each)}" for name, each in value.items() if _value(each)]
+        return f"({', '.join(inner)})" if inner else ""
     if isinstance(value, list):
-        return "(" + ", ".join(_value(each) for each in value) + ")"
-    return plain(str(value))
+        return f"({', '.join(_value(each) for each in value)})" if value else ""
+    return plain(str(value)) if value else ""
 
 
 def _invoke(stack: Stack, output: str, event: dict[str, object]) -> object:

@@ -87,6 +87,11 @@ class LocalStack:
             raise LocalStackError("The embedded cloud does not run: start it first")
         return self._cloud.pid
 
+    @property
+    def running(self) -> bool:
+        """Whether there is a cloud to stop."""
+        return self._cloud is not None
+
     def check(self) -> None:
         """Raises LocalStackError when the cloud has ended by itself."""
         if self._cloud is not None and not self._cloud.running:
