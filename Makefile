@@ -63,7 +63,7 @@ deploy: build
 	$(SAM) deploy --config-env $(CONFIG_ENV)
 
 local-invoke: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
-	@scripts/local-invoke
+	@$(DEV)/python scripts/local_invoke.py
 
 bench: bench-reuse bench-decode bench-cost
 

@@ -1,0 +1,132 @@
+"""`make local-invoke`: each function once in its container, against an embedded cloud that has the stack.
+
+Without a container engine it says so and succeeds: nothing else needs one. Where the checkout has a laboratory beside it,
+that provides the engine and the image. `sam local invoke` passes only variables that the template declares, so the
+cloud's address comes in as the template's own parameter AwsEndpointUrl.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.local_stack import LocalStack, LocalStackError
+from scripts.local_stack.environment import clean
+from scripts.local_stack.ports import free_port
+from scripts.local_stack.stack import ROOT
+
+HOME = ROOT / ".local" / "invoke"
+LABORATORY = ROOT.parent / "shared" / "lab" / "lambda-image"
+SECONDS = 180
+"""For one invocation; the first one adds the layer to the image."""
+
+Answer = Mapping[str, Any]
+
+EXPECTED: dict[str, tuple[str, Callable[[Answer], bool]]] = {
+    "Drain": ("nothing pending and nothing dead", lambda answer: answer["pending"] == answer["dead"] == 0),
+    "Scrape": ("no search and no failure", lambda answer: not answer["failed"]),
+    "Notify": ("no failed record", lambda answer: answer["batchItemFailures"] == []),
+    "Api": ("figures", lambda answer: answer["statusCode"] == 200 and "pending" in json.loads(answer["body"])),
+}
+"""What each function answers to its event in `events/` while nothing is watched."""
+
+
+def main() -> int:
+    """0 when every function answered as expected or there is no container engine, else 1."""
+    pull = has_image_to_pull()
+    if pull is None:
+        print("lago: no container engine runs here (start Docker to try this): local-invoke is skipped", flush=True)
+        return 0
+    shutil.rmtree(HOME / "state", ignore_errors=True)
+    try:
+        with LocalStack(home=HOME, port=free_port(), name="lago-invoke", build=HOME / "build") as stack:
+            print("lago: building and deploying into an embedded cloud", flush=True)
+            stack.build()
+            stack.deploy({"ScheduleState": "DISABLED"})
+            variables = write_variables(stack)
+            failed = [name for name in EXPECTED if not answers(stack, name, variables, pull=pull)]
+    except LocalStackError as error:
+        print(f"lago: {error.sentence} {f'({error.log})' if error.log else ''}", file=sys.stderr)
+        return 1
+    return 1 if failed else 0
+
+
+def has_image_to_pull() -> bool | None:
+    """Whether images are pulled by the engine as usual; None without an engine."""
+    if LABORATORY.exists():
+        subprocess.run([LABORATORY], check=True, stdout=sys.stderr)
+        return False
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode != 0:
+        return None
+    return True
+
+
+def write_variables(stack: LocalStack) -> Path:
+    """`events/env.json` with this cloud's address and the names of this stack's resources."""
+    names = {
+        "SEARCHES_TABLE": stack.outputs["SearchesTable"],
+        "WATCHES_TABLE": stack.outputs["WatchesTable"],
+        "QUEUE_TABLE": stack.outputs["QueueTable"],
+        "DELIVERIES_TABLE": stack.outputs["DeliveriesTable"],
+        "NOTIFY_FUNCTION": stack.outputs["NotifyFunction"],
+        "AWS_ENDPOINT_URL": stack.url,
+    }
+    told: dict[str, dict[str, str]] = json.loads((ROOT / "events" / "env.json").read_text())
+    for variables in told.values():
+        variables.update((name, value) for name, value in names.items() if name in variables)
+    file = HOME / "env.json"
+    file.write_text(json.dumps(told, indent=2))
+    return file
+
+
+def answers(stack: LocalStack, name: str, variables: Path, *, pull: bool) -> bool:
+    """Invoke one function with its event and say whether it answered as expected."""
+    sam = ROOT / ".venv" / "sam" / "bin" / "sam"
+    command = [
+        *(str(sam), "local", "invoke", f"{name}Function", "--config-env", "local"),
+        *("--template-file", str(HOME / "build" / "template.yaml")),
+        *("--event", str(ROOT / "events" / f"{name.lower()}.json")),
+        *("--env-vars", str(variables)),
+        *("--parameter-overrides", "Architecture=x86_64", f"AwsEndpointUrl={stack.url}"),
+        *("--docker-network", "host"),
+        *([] if pull else ["--skip-pull-image"]),
+    ]
+    log = HOME / "log" / f"invoke-{name.lower()}.log"
+    with log.open("w") as output:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=clean(os.environ) | stack.environment | {"SAM_CLI_TELEMETRY": "0"},
+            stdout=subprocess.PIPE,
+            stderr=output,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    expected, holds = EXPECTED[name]
+    good = done.returncode == 0 and is_as_expected(done.stdout, holds)
+    print(f"lago: {name.lower()}: {done.stdout.strip().splitlines()[-1:]}", flush=True)
+    if not good:
+        print(
+            f"lago: {name.lower()} did not answer with {expected} (exit code {done.returncode}): see {log}",
+            file=sys.stderr,
+        )
+    return good
+
+
+def is_as_expected(output: str, holds: Callable[[Answer], bool]) -> bool:
+    """Whether the last line is an answer for which `holds` is true."""
+    try:
+        answer = json.loads(output.strip().splitlines()[-1])
+        return bool(holds(answer))
+    except (IndexError, KeyError, TypeError, ValueError):
+        return False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
