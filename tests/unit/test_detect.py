@@ -103,6 +103,12 @@ def test_an_ad_numbered_above_the_baseline_is_new_although_it_was_published_just
     assert found(detection) == [("new_ad", "920000003")]
 
 
+def test_an_ad_numbered_above_the_baseline_is_old_when_it_was_published_long_before() -> None:
+    detection = look(a_page(*BASELINE.ads, an_ad(920_000_003, published=START - 200 * MINUTE)), baseline())
+
+    assert detection.events == ()
+
+
 def test_an_old_ad_that_slides_onto_the_page_is_remembered_and_not_told() -> None:
     detection = look(a_page(*BASELINE.ads, an_ad(910_000_000, published=START - 200 * MINUTE)), baseline())
 
