@@ -1,0 +1,291 @@
+"""`make bench-cost`: what each kind of work costs, in DynamoDB units and in dollars, against its budget.
+
+Units are read from ReturnConsumedCapacity of an emulator that accounts for items, indexes and transactions (ministack);
+nothing is estimated from code. Fails when a budget is exceeded. Prices are list prices of us-east-1 (2026-11), before
+any free tier.
+"""
+
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+PORT = _free_port()
+os.environ.update(
+    AWS_ACCESS_KEY_ID="test",
+    AWS_SECRET_ACCESS_KEY="test",
+    AWS_REGION="eu-central-1",
+    AWS_DEFAULT_REGION="eu-central-1",
+    AWS_ENDPOINT_URL=f"http://127.0.0.1:{PORT}",
+    SEARCHES_TABLE="searches",
+    WATCHES_TABLE="watches",
+    QUEUE_TABLE="notification_queue",
+    DELIVERIES_TABLE="deliveries",
+)
+
+from lago.domain.ids import AdId, EpochMs, Milliseconds, Minor
+from lago.domain.mailbox import Settlement, dead
+from lago.domain.search import Cursor, KnownAd
+from lago.drain import drain
+from lago.notify import notify
+from lago.store.connection import connection
+from lago.store.searches import CycleStore, SearchStore, SourceStore
+from scripts.local_stack.cloud import Cloud
+from tests.builders import NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
+from tests.fakes.sending import MINUTE, Post, a_post, outage
+from tests.tables import create_tables
+
+WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+
+
+class Units(NamedTuple):
+    """Write and read request units."""
+
+    wru: float
+    rru: float
+
+
+class Meter:
+    """Adds up the capacity that every request of the product's DynamoDB client consumed."""
+
+    def __init__(self) -> None:
+        self.wru = self.rru = 0.0
+        events = connection().client.meta.events
+        events.register("provide-client-params.dynamodb.*", self._ask)
+        events.register("after-call.dynamodb.*", self._add)
+
+    def _ask(self, params: dict[str, Any], **_: object) -> dict[str, Any]:
+        return params | {"ReturnConsumedCapacity": "INDEXES"}
+
+    def _add(self, parsed: dict[str, Any], model: Any, **_: object) -> None:
+        consumed = parsed.get("ConsumedCapacity", [])
+        units = sum(each["CapacityUnits"] for each in (consumed if isinstance(consumed, list) else [consumed]))
+        if model.name in WRITES:
+            self.wru += units
+        else:
+            self.rru += units
+
+    @contextmanager
+    def reading(self) -> Iterator[Callable[[], Units]]:
+        """What was consumed inside the block, once it is over."""
+        before, after = Units(self.wru, self.rru), []
+        yield lambda: after[0]
+        after.append(Units(self.wru - before.wru, self.rru - before.rru))
+
+
+class Line(NamedTuple):
+    """One budget line of the design and what was measured."""
+
+    work: str
+    units: Units
+    wru_budget: float | None
+    rru_budget: float | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether both budgets hold."""
+        return not (
+            (self.wru_budget is not None and self.units.wru > self.wru_budget)
+            or (self.rru_budget is not None and self.units.rru > self.rru_budget)
+        )
+
+
+def _cursor() -> Cursor:
+    """A search that has read its default two pages of 30 for a while: as full as its window gets."""
+    dice = Random(1)
+    ids = sorted((dice.randrange(1_890_000_000, 1_910_000_000) for _ in range(120)), reverse=True)
+    prices = [Minor(dice.choice([dice.randrange(500, 400_000), 100 * dice.randrange(5, 4_000)])) for _ in ids]
+    window = tuple(KnownAd(AdId(str(id_)), price, price) for id_, price in zip(ids, prices, strict=True))
+    return Cursor(began=NOW, newest=NOW, highest_id=ids[0], window=window, fingerprint="0123456789abcdef", total=12_345)
+
+
+def _find(post: Post, *events: object) -> None:
+    """What a scrape commits."""
+    (search,) = SearchStore().in_shard(0)
+    SearchStore().commit(search, cursor=_cursor(), events=events, announced=frozenset(), now=EpochMs(post.clock()))  # type: ignore[arg-type]
+
+
+def _notify(post: Post) -> None:
+    report = notify(
+        a_search_id(), searches=SearchStore(), watches=post.watches, sender=post.sender, deadline=post.deadline
+    )
+    assert report.cleared
+
+
+def _drain(post: Post) -> None:
+    drain(
+        mailboxes=post.mailboxes,
+        sender=post.sender,
+        clock=post.clock,
+        batch=50,
+        budget=Milliseconds(20_000),
+        deadline=post.deadline,
+    )
+
+
+def _ads(first: int, count: int) -> list[object]:
+    title = "Rennrad Nordwind 56 cm, Shimano 105, wenig gefahren"
+    return [
+        an_event(str(1_910_000_000 + first + n), title=title, seller_name="Rad und Tat GmbH", coordinates=(48.2, 16.37))
+        for n in range(count)
+    ]
+
+
+def measure() -> list[Line]:
+    """Every budget line of the design, on one table full of what a working stack holds."""
+    post = a_post()
+    post.mailboxes.put_destination(a_destination())
+    post.watches.add(a_query(), a_watch())
+    _find(post)
+    meter = Meter()
+    lines = []
+
+    with meter.reading() as unchanged:
+        SearchStore().in_shard(0)
+    lines.append(Line("a search that did not change", unchanged(), 0, 0.5))
+
+    with meter.reading() as one:
+        _find(post, *_ads(1, 1))
+        _notify(post)
+    lines.append(Line("one new ad, delivered at once", one(), 8, 5))
+
+    post.clock.now += MINUTE
+    with meter.reading() as club:
+        _find(post, *_ads(10, 5))
+        _notify(post)
+    lines.append(Line("five new ads, delivered at once in one club", club(), 16, None))
+
+    post.clock.now += MINUTE
+    post.channel.outcomes = [outage()]
+    with meter.reading() as failed:
+        _find(post, *_ads(20, 1))
+        _notify(post)
+        post.clock.now += MINUTE
+        _drain(post)
+    assert post.mailboxes.counts()["telegram"].pending == 0
+    more = Units(failed().wru - one().wru, failed().rru - one().rru)
+    lines.append(Line("failing once, then delivered: more than at once", more, 20, None))
+
+    with meter.reading() as idle:
+        _drain(post)
+    lines.append(Line("a drain with nothing due, counts included", idle(), 0, 1))
+
+    _fill(post)
+    with meter.reading() as history:
+        _drain(post)
+    lines.append(Line("... with 100 dead letters and 50 mailboxes not yet due", history(), 0, 1))
+
+    with meter.reading() as lease:
+        cycle = CycleStore().begin(0, EpochMs(post.clock()), Milliseconds(58_000))
+        assert cycle is not None
+        SourceStore().health(a_query().source)
+        CycleStore().end(cycle, EpochMs(post.clock()))
+    lines.append(Line("beside the searches, once a cycle: lease and record", lease(), None, None))
+    return lines
+
+
+def _fill(post: Post) -> None:
+    """History and what is not yet due: a drain's reads must not grow with either."""
+    far = EpochMs(post.clock() + 3_600_000)
+    for n in range(50):
+        other = a_destination(f"other{n}", address=str(n))
+        post.mailboxes.put_destination(other)
+        post.mailboxes.enqueue(other, (a_row(destination=other.id),), now=far)
+    for n in range(100):
+        row = a_row(an_event(str(n)))
+        post.mailboxes.enqueue(a_destination(), (row,), now=post.clock())
+        head = post.mailboxes.head(a_destination().id)
+        assert head is not None
+        claim = post.mailboxes.claim(head, [row.id], now=post.clock(), lease_until=far)
+        buried = Settlement(kept=(dead(row, "message", post.clock()),))
+        post.mailboxes.record(claim, buried, new=False, next_row_at=None, now=post.clock())
+
+
+MINUTES = 43_200
+PRICE = {
+    "WRU": 0.625e-6,
+    "RRU": 0.125e-6,
+    "Lambda GB-s, arm64": 13.3334e-6,
+    "Lambda requests": 0.2e-6,
+    "Scheduler": 1e-6,
+    "Express requests": 1e-6,
+    "Express GB-s": 16.67e-6,
+    "log GB": 0.5,
+}
+
+
+def month(lines: list[Line]) -> list[tuple[str, float]]:
+    """20 searches every minute, 250 ms apart at 256 MB, 100 notifications a day, for a month, in US dollars."""
+    by_work = {line.work: line.units for line in lines}
+    one = next(units for work, units in by_work.items() if work.startswith("one new ad"))
+    idle = next(units for work, units in by_work.items() if work.startswith("a drain with nothing"))
+    lease = next(units for work, units in by_work.items() if work.startswith("beside the searches"))
+    sent = 100 * 30
+    # 20 items of a search's size are read in one query: its sum is rounded up to 4 KB once
+    searches_rru = 20 * 2 / 4 * 0.5
+    scrape_seconds, drain_seconds, notify_seconds = 20 * 0.25 + 0.5, 0.1, 0.5
+    lambda_gb_s = 0.25 * (MINUTES * (scrape_seconds + drain_seconds) + sent * notify_seconds)
+    wru = MINUTES * (lease.wru + idle.wru) + sent * one.wru
+    rru = MINUTES * (lease.rru + idle.rru + searches_rru) + sent * one.rru
+    cycle_seconds = scrape_seconds + drain_seconds + 0.2
+    return [
+        ("DynamoDB writes", wru * PRICE["WRU"]),
+        ("DynamoDB reads", rru * PRICE["RRU"]),
+        ("Lambda time", lambda_gb_s * PRICE["Lambda GB-s, arm64"]),
+        ("Lambda requests", (2 * MINUTES + sent) * PRICE["Lambda requests"]),
+        ("EventBridge Scheduler", MINUTES * PRICE["Scheduler"]),
+        (
+            "Step Functions Express",
+            MINUTES * (PRICE["Express requests"] + cycle_seconds * 0.0625 * PRICE["Express GB-s"]),
+        ),
+        ("CloudWatch Logs (25 lines of 500 bytes a cycle)", MINUTES * 25 * 500 / 1e9 * PRICE["log GB"]),
+    ]
+
+
+def main() -> int:
+    """Print both tables; 1 when a budget is exceeded."""
+    with tempfile.TemporaryDirectory() as home:
+        cloud = Cloud(
+            program=ROOT / ".venv" / "cloud" / "bin" / "ministack",
+            port=PORT,
+            state=Path(home),
+            log=Path(home) / "cloud.log",
+            root=Path(home),
+        )
+        try:
+            create_tables(cloud.url)
+            lines = measure()
+        finally:
+            cloud.kill()
+    print(f"{'work':72} {'WRU':>6} {'budget':>7} {'RRU':>6} {'budget':>7}")
+    for line in lines:
+        wru = "-" if line.wru_budget is None else f"{line.wru_budget:g}"
+        rru = "-" if line.rru_budget is None else f"{line.rru_budget:g}"
+        mark = "" if line.kept else "  EXCEEDED"
+        print(f"{line.work:72} {line.units.wru:6g} {wru:>7} {line.units.rru:6g} {rru:>7}{mark}")
+    costs = month(lines)
+    total = sum(cost for _, cost in costs)
+    print("\na month of 20 searches every minute and 100 notifications a day, list prices in US dollars")
+    for name, cost in costs:
+        print(f"{name:72} {cost:6.2f}")
+    print(f"{'in all, beside CloudWatch metric and alarm fees (budget 2.00)':72} {total:6.2f}")
+    return 0 if all(line.kept for line in lines) and total < 2 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
