@@ -35,6 +35,10 @@ class Process:
             self._popen.kill()
             return self._popen.wait()
 
+    def wait(self, seconds: float) -> int:
+        """Its exit code once it ended by itself. Raises subprocess.TimeoutExpired."""
+        return self._popen.wait(seconds)
+
     def kill(self) -> None:
         """End it without warning, as a power cut does."""
         self._popen.kill()

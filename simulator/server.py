@@ -35,6 +35,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], world: World) -> None:
         self.world = world
         self.handlers: set[Handler] = set()
+        self.gate = threading.Lock()
         self.numbers = itertools.count(1)
         super().__init__(address, Handler)
 
@@ -54,11 +55,17 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def close_idle(self, spare: "Handler") -> int:
-        """Close every connection that waits for its next request, as a server or NAT does; how many."""
-        idle = [handler for handler in list(self.handlers) if handler is not spare and not handler.busy]
-        for handler in idle:
-            handler.hang_up()
-        return len(idle)
+        """Close every connection that waits for its next request, as a server or NAT does, and the others after it.
+
+        Returns how many.
+        """
+        with self.gate:
+            others = [handler for handler in self.handlers if handler is not spare]
+            for handler in others:
+                handler.leaving = True
+                if not handler.busy:
+                    handler.hang_up()
+        return len(others)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -70,17 +77,21 @@ class Handler(BaseHTTPRequestHandler):
     server_version = "lago-simulator"
     sys_version = ""
     busy = False
+    leaving = False
+    """Close once the request at hand is answered."""
 
     def setup(self) -> None:
         """Count the connection in."""
         super().setup()
         self.owner = cast("Server", self.server)
         self.number = next(self.owner.numbers)
-        self.owner.handlers.add(self)
+        with self.owner.gate:
+            self.owner.handlers.add(self)
 
     def finish(self) -> None:
         """Count the connection out."""
-        self.owner.handlers.discard(self)
+        with self.owner.gate:
+            self.owner.handlers.discard(self)
         super().finish()
 
     def hang_up(self) -> None:
@@ -93,13 +104,17 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer one request."""
-        self.busy = True
+        with self.owner.gate:
+            self.busy = True
         try:
             self._answer()
         except StateFileError as error:
             self._send(Reply(status=500, content_type="text/plain", body=f"simulator: {error}".encode()))
         finally:
-            self.busy = False
+            with self.owner.gate:
+                self.busy = False
+                if self.leaving:
+                    self.hang_up()
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
 
@@ -135,10 +150,11 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 reply = market_reply(self.owner.world, path, query)
             self._wait(reply)
-            if reply.lost:
-                self.hang_up()
-                return
-            asked.status = reply.status
+            asked.status = None if reply.lost else reply.status
+        # Counted to its end before the client can ask again, or one client in a row would look like two at a time.
+        if reply.lost:
+            self.hang_up()
+        else:
             self._send(reply)
 
     def _wait(self, reply: Reply) -> None:

@@ -98,8 +98,8 @@ def ask(
     headers: Mapping[str, str] | None = None,
 ) -> Got:
     connection.request(verb, path, body, dict(headers or {}))
-    answer = connection.getresponse()
-    return Got(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+    with connection.getresponse() as answer:
+        return Got(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
 
 
 def page_props(html: str) -> Any:

@@ -20,11 +20,11 @@ from simulator.html_mode import ParseError, parse, utf16
         ("a > b", "a > b"),
     ],
 )
-def test_what_the_person_reads(source, shown):
+def test_what_the_person_reads(source: str, shown: str) -> None:
     assert parse(source).text == shown
 
 
-def test_entities_count_utf_16_units():
+def test_entities_count_utf_16_units() -> None:
     parsed = parse('🚲 <b>Rad 🇦🇹</b> <a href="https://example.org/?a=1&amp;b=2">hier</a>')
 
     assert parsed.text == "🚲 Rad 🇦🇹 hier"
@@ -34,7 +34,7 @@ def test_entities_count_utf_16_units():
     )
 
 
-def test_nested_tags_and_outer_white_space():
+def test_nested_tags_and_outer_white_space() -> None:
     parsed = parse(" <b> fett <i>beides</i></b> ")
 
     assert parsed.text == "fett beides"
@@ -59,12 +59,12 @@ def test_nested_tags_and_outer_white_space():
         ("<span>x</span>", 'Tag "span" must have class "tg-spoiler" at byte offset 0'),
     ],
 )
-def test_what_telegram_complains_about(source, complaint):
+def test_what_telegram_complains_about(source: str, complaint: str) -> None:
     with pytest.raises(ParseError) as error:
         parse(source)
 
     assert str(error.value) == complaint
 
 
-def test_length_counts_both_halves_of_a_pair():
+def test_length_counts_both_halves_of_a_pair() -> None:
     assert (utf16("aä€"), utf16("🚲"), utf16("👨‍👩‍👧")) == (3, 2, 8)

@@ -24,14 +24,14 @@ def found(market: Market, query: str = "", path: str = MARKET) -> list[str]:
     return [ad.title for ad in market.search(asked(query, path)).ads]
 
 
-def test_the_same_seed_makes_the_same_market_and_another_seed_another():
+def test_the_same_seed_makes_the_same_market_and_another_seed_another() -> None:
     first, again, other = market(40), market(40), market(40, seed=2)
 
     assert first.to_json() == again.to_json()
     assert first.to_json()["ads"] != other.to_json()["ads"]
 
 
-def test_the_same_seed_lives_the_same_life_also_when_it_was_stored_in_between():
+def test_the_same_seed_lives_the_same_life_also_when_it_was_stored_in_between() -> None:
     straight, stored = market(20), market(20)
 
     lived = [straight.live_step() for _ in range(60)]
@@ -43,7 +43,7 @@ def test_the_same_seed_lives_the_same_life_also_when_it_was_stored_in_between():
     assert {what for what, _ in lived} == {"new", "drop", "bump", "sale"}
 
 
-def test_ids_grow_with_time_and_pass_the_limit_of_32_bits():
+def test_ids_grow_with_time_and_pass_the_limit_of_32_bits() -> None:
     ads = list(market(120).ads.values())
 
     assert [int(ad.id) for ad in ads] == sorted(int(ad.id) for ad in ads)
@@ -51,7 +51,7 @@ def test_ids_grow_with_time_and_pass_the_limit_of_32_bits():
     assert int(ads[0].id) < 2**31 < int(ads[-1].id)
 
 
-def test_the_newest_come_first_and_a_bump_puts_an_old_ad_on_top_under_its_id():
+def test_the_newest_come_first_and_a_bump_puts_an_old_ad_on_top_under_its_id() -> None:
     clock = Clock(stopped=NOON)
     shop = market(clock=clock)
     old = shop.publish(title="alt")
@@ -66,7 +66,7 @@ def test_the_newest_come_first_and_a_bump_puts_an_old_ad_on_top_under_its_id():
     assert (bumped.id, bumped.first_published, bumped.published) == (old.id, NOON, NOON + 120_000)
 
 
-def test_a_promoted_ad_leads_the_first_page_and_stands_again_at_its_own_place():
+def test_a_promoted_ad_leads_the_first_page_and_stands_again_at_its_own_place() -> None:
     shop = market()
     old = shop.publish(title="top", published=NOON - 9_000)
     for number in range(3):
@@ -84,7 +84,7 @@ def test_a_promoted_ad_leads_the_first_page_and_stands_again_at_its_own_place():
     assert found(shop) == ["neu 0", "neu 1", "neu 2", "top"]
 
 
-def test_sold_and_removed_ads_leave_the_lists_and_can_come_back():
+def test_sold_and_removed_ads_leave_the_lists_and_can_come_back() -> None:
     shop = market()
     ad = shop.publish(title="weg")
 
@@ -95,7 +95,7 @@ def test_sold_and_removed_ads_leave_the_lists_and_can_come_back():
     assert found(shop) == ["weg"]
 
 
-def test_an_unknown_ad_is_said_to_be_unknown():
+def test_an_unknown_ad_is_said_to_be_unknown() -> None:
     with pytest.raises(NoSuchThingError, match="no ad '99'"):
         market().bump("99")
 
@@ -120,7 +120,7 @@ def test_an_unknown_ad_is_said_to_be_unknown():
         ("utm_source=x&sfId=y&unbekannt=1", {"Rennrad Öl", "Rennrad teuer", "Rennrad ohne Preis", "Regal"}),
     ],
 )
-def test_a_search_finds_what_every_parameter_lets_through(query, titles):
+def test_a_search_finds_what_every_parameter_lets_through(query: str, titles: set[str]) -> None:
     shop = market()
     graz = next(place for place in PLACES if place.location == "Graz")
     shop.publish(title="Rennrad Öl", cents=50_000, tree_attributes=("2546",), published=NOON - 5 * 86_400_000)
@@ -131,7 +131,7 @@ def test_a_search_finds_what_every_parameter_lets_through(query, titles):
     assert set(found(shop, query)) == titles
 
 
-def test_a_category_stands_in_the_path_but_a_bare_number_is_ignored():
+def test_a_category_stands_in_the_path_but_a_bare_number_is_ignored() -> None:
     shop = market()
     shop.publish(title="Rad")
     shop.publish(title="Regal", categories=("5824", "5878", "5884"))
@@ -142,7 +142,7 @@ def test_a_category_stands_in_the_path_but_a_bare_number_is_ignored():
     assert sorted(found(shop, path=f"{MARKET}/5878")) == ["Rad", "Regal"]
 
 
-def test_real_estate_and_cars_have_their_own_paths_and_ranges():
+def test_real_estate_and_cars_have_their_own_paths_and_ranges() -> None:
     shop = market()
     shop.publish(kind="wohnung", title="Wohnung")
     shop.publish(kind="auto", title="Auto")
@@ -156,13 +156,13 @@ def test_real_estate_and_cars_have_their_own_paths_and_ranges():
     assert found(shop, "YEAR_MODEL_FROM=2020", cars) == []
 
 
-def test_rows_are_capped_at_200_without_a_word_and_odd_numbers_mean_the_default():
+def test_rows_are_capped_at_200_without_a_word_and_odd_numbers_mean_the_default() -> None:
     assert asked("rows=1000").rows == 200
     assert [asked(query).rows for query in ("rows=abc", "rows=-3", "rows=", "")] == [30, 30, 30, 30]
     assert asked("page=0").page == 1
 
 
-def test_other_orders_than_newest():
+def test_other_orders_than_newest() -> None:
     shop = market()
     for cents in (300, None, 100, 200):
         shop.publish(title=str(cents), cents=cents)
@@ -177,13 +177,13 @@ def test_other_orders_than_newest():
     assert titles(7) == titles(7)
 
 
-def test_paths_that_willhaben_does_not_know_are_no_search():
+def test_paths_that_willhaben_does_not_know_are_no_search() -> None:
     assert parse("/iad/immobilien/haus/haus-angebote", "") is None
     assert parse("/iad/kaufen-und-verkaufen/marktplatzx", "") is None
     assert parse("/", "") is None
 
 
-def test_titles_are_hostile_now_and_then():
+def test_titles_are_hostile_now_and_then() -> None:
     titles = "\n".join(ad.title for ad in market(300).ads.values())
 
     for part in ("<b>", "</script>", "🚴", "\u202e", "&lt;", "\n\n", "~~`"):

@@ -45,7 +45,7 @@ def attributes(ad: Ad) -> dict[str, list[str]]:
         ("bumped_known_id", ad(bumped=True, images=("1/a.jpg",))),
     ],
 )
-def test_a_summary_has_the_fields_and_types_of_the_sample(sample, made):
+def test_a_summary_has_the_fields_and_types_of_the_sample(sample: str, made: Ad) -> None:
     real, ours = SAMPLES["ads"][sample], json.loads(json.dumps(pages.advert_summary(made)))
 
     assert list(ours) == list(real)
@@ -61,7 +61,7 @@ def test_a_summary_has_the_fields_and_types_of_the_sample(sample, made):
         assert list(one) == list(other)
 
 
-def test_a_result_has_the_fields_and_types_of_the_sample():
+def test_a_result_has_the_fields_and_types_of_the_sample() -> None:
     real = SAMPLES["next_data_pages"]["page1_before"]["props"]["pageProps"]["searchResult"]
     market = Market(1, Clock(stopped=NOON), 10)
     request = first_page()
@@ -73,7 +73,7 @@ def test_a_result_has_the_fields_and_types_of_the_sample():
     assert [link["id"] for link in ours["sortOrderList"]["contextLink"] if link["selected"]] == ["1"]  # type: ignore[index]
 
 
-def test_no_match_is_a_null_list_and_a_zero():
+def test_no_match_is_a_null_list_and_a_zero() -> None:
     empty = pages.search_result(Market(1, Clock(stopped=NOON), 0).search(first_page()), NOON)
 
     assert (empty["advertSummaryList"], empty["rowsFound"], empty["rowsReturned"]) == (None, 0, 0)
@@ -89,13 +89,13 @@ def test_no_match_is_a_null_list_and_a_zero():
         (235_000_000, "2350000", "2350000.0", "€ 2.350.000"),
     ],
 )
-def test_prices_are_written_as_willhaben_writes_them(cents, price, amount, display):
+def test_prices_are_written_as_willhaben_writes_them(cents: int, price: str, amount: str, display: str) -> None:
     written = attributes(ad(cents=cents))
 
     assert (written["PRICE"], written["PRICE/AMOUNT"], written["PRICE_FOR_DISPLAY"]) == ([price], [amount], [display])
 
 
-def test_an_ad_without_a_price_has_only_a_display_text():
+def test_an_ad_without_a_price_has_only_a_display_text() -> None:
     written = attributes(ad(cents=None))
 
     assert "PRICE" not in written
@@ -103,7 +103,7 @@ def test_an_ad_without_a_price_has_only_a_display_text():
     assert attributes(ad(cents=None, price_text="VB"))["PRICE_FOR_DISPLAY"] == ["VB"]
 
 
-def test_published_is_utc_in_milliseconds_beside_viennese_wall_time_with_a_false_z():
+def test_published_is_utc_in_milliseconds_beside_viennese_wall_time_with_a_false_z() -> None:
     summer, winter = attributes(ad(published=JULY)), attributes(ad(published=NOON))
 
     assert (summer["PUBLISHED"], summer["PUBLISHED_String"]) == (["1784109630000"], ["2026-07-15T12:00:30Z"])
@@ -119,18 +119,18 @@ def test_published_is_utc_in_milliseconds_beside_viennese_wall_time_with_a_false
         (1_792_890_000_000, "2026-10-25T02:00:00+0100"),
     ],
 )
-def test_clocks_change_on_the_last_sundays_of_march_and_october(epoch, wall):
+def test_clocks_change_on_the_last_sundays_of_march_and_october(epoch: int, wall: str) -> None:
     assert vienna.with_offset(epoch) == wall
 
 
-def test_flags_of_bumped_and_promoted_ads_are_absent_otherwise():
+def test_flags_of_bumped_and_promoted_ads_are_absent_otherwise() -> None:
     assert not {"IS_BUMPED", "UPSELLING_AD_SEARCHRESULT", "RESULT_LIST_TOPAD"} & set(attributes(ad()))
     assert attributes(ad(bumped=True))["IS_BUMPED"] == ["1"]
     assert attributes(ad(promoted=True))["RESULT_LIST_TOPAD"] == ["topad_result"]
     assert attributes(ad(promoted=True))["UPSELLING_AD_SEARCHRESULT"] == ["true"]
 
 
-def test_an_attribute_can_be_set_emptied_and_left_out_and_a_field_replaced():
+def test_an_attribute_can_be_set_emptied_and_left_out_and_a_field_replaced() -> None:
     written = attributes(ad(attributes={"PRICE": None, "LOCATION": (), "PRICE_FOR_DISPLAY": ("€ 6.700/m²",)}))
 
     assert "PRICE" not in written
@@ -141,7 +141,7 @@ def test_an_attribute_can_be_set_emptied_and_left_out_and_a_field_replaced():
     }
 
 
-def test_the_page_of_an_ad_tells_when_it_was_first_published():
+def test_the_page_of_an_ad_tells_when_it_was_first_published() -> None:
     details = pages.advert_details(ad(first_published=JULY, published=NOON, bumped=True))
 
     assert details["firstPublishedDate"] == "2026-07-15T12:00:30+0200"
@@ -150,14 +150,14 @@ def test_the_page_of_an_ad_tells_when_it_was_first_published():
     assert details["disposed"] is False
 
 
-def test_a_sold_ad_says_so_on_its_page():
+def test_a_sold_ad_says_so_on_its_page() -> None:
     details = pages.advert_details(ad(status="sold"))
 
     assert details["advertStatus"] == {"id": "sold", "description": "verkauft", "statusId": 120}
     assert details["disposed"] is True
 
 
-def test_real_estate_shows_square_metre_prices_and_commas_on_its_own_page():
+def test_real_estate_shows_square_metre_prices_and_commas_on_its_own_page() -> None:
     flat = Market(1, Clock(stopped=NOON), 0).publish(kind="wohnung", title="Helle Wohnung", cents=79_676)
 
     written = attributes(flat)
@@ -173,7 +173,7 @@ def test_real_estate_shows_square_metre_prices_and_commas_on_its_own_page():
     assert "p2penabled" not in written
 
 
-def test_no_title_ends_the_script_or_breaks_the_page():
+def test_no_title_ends_the_script_or_breaks_the_page() -> None:
     title = '</script><script>alert("1")</script> & \u2028 \ud83d halb'
 
     html = pages.document(pages.next_data({"title": title}, "b"), title).encode("utf-8", "backslashreplace").decode()

@@ -30,7 +30,7 @@ def refusal(bot: Telegram, method: str = "sendMessage", **params: Any) -> tuple[
     return status, body["description"]
 
 
-def test_a_message_is_seen_by_the_person_as_text_with_buttons():
+def test_a_message_is_seen_by_the_person_as_text_with_buttons() -> None:
     bot = telegram()
 
     status, body = call(bot, text="<b>Rennrad</b> &lt;neu&gt;", parse_mode="HTML", reply_markup=BUTTON)
@@ -43,7 +43,7 @@ def test_a_message_is_seen_by_the_person_as_text_with_buttons():
     assert message.buttons[0][0].url == "https://www.willhaben.at/iad/object?adId=1"
 
 
-def test_a_photo_has_a_caption_and_the_keyboard_may_be_json_text():
+def test_a_photo_has_a_caption_and_the_keyboard_may_be_json_text() -> None:
     bot = telegram()
 
     status, body = call(
@@ -60,7 +60,7 @@ def test_a_photo_has_a_caption_and_the_keyboard_may_be_json_text():
     assert (message.method, message.photo) == ("sendPhoto", "https://cache.willhaben.at/mmo/1/a_hoved.jpg")
 
 
-def test_without_a_parse_mode_markup_is_text():
+def test_without_a_parse_mode_markup_is_text() -> None:
     bot = telegram()
 
     call(bot, text="<neu> & so")
@@ -68,7 +68,7 @@ def test_without_a_parse_mode_markup_is_text():
     assert bot.messages()[0].text == "<neu> & so"
 
 
-def test_limits_count_utf_16_units_after_the_entities_are_gone():
+def test_limits_count_utf_16_units_after_the_entities_are_gone() -> None:
     bot = telegram()
     photo = "https://example.org/a.jpg"
 
@@ -84,7 +84,10 @@ def test_limits_count_utf_16_units_after_the_entities_are_gone():
     [
         ({"text": ""}, "message text is empty"),
         ({"text": " <b> </b> ", "parse_mode": "HTML"}, "message text is empty"),
-        ({"text": "<neu>", "parse_mode": "HTML"}, 'can\'t parse entities: Unsupported start tag "neu" at byte offset 0'),
+        (
+            {"text": "<neu>", "parse_mode": "HTML"},
+            'can\'t parse entities: Unsupported start tag "neu" at byte offset 0',
+        ),
         ({"text": "x", "parse_mode": "XML"}, "unsupported parse_mode"),
         ({"text": "x\ud800"}, "strings must be encoded in UTF-8"),
         ({"text": "x", "chat_id": 99}, "chat not found"),
@@ -95,7 +98,7 @@ def test_limits_count_utf_16_units_after_the_entities_are_gone():
         ({"text": "x", "reply_markup": {"inline_keyboard": [[{"text": " ", "url": "https://a.at"}]]}}, "can't parse"),
     ],
 )
-def test_what_is_wrong_with_a_message_is_said(params, description):
+def test_what_is_wrong_with_a_message_is_said(params: dict[str, Any], description: str) -> None:
     bot = telegram()
 
     status, said = refusal(bot, **params)
@@ -115,7 +118,7 @@ def test_what_is_wrong_with_a_message_is_said(params, description):
         ("javascript://alert(1)", "Unsupported URL protocol"),
     ],
 )
-def test_a_button_leads_to_the_web_or_into_telegram(url, why):
+def test_a_button_leads_to_the_web_or_into_telegram(url: str, why: str) -> None:
     said = refusal(telegram(), text="x", reply_markup={"inline_keyboard": [[{"text": "a", "url": url}]]})
 
     assert said == (400, f"Bad Request: inline keyboard button URL '{url}' is invalid: {why}")
@@ -123,14 +126,14 @@ def test_a_button_leads_to_the_web_or_into_telegram(url, why):
         assert call(telegram(), text="x", reply_markup={"inline_keyboard": [[{"text": "a", "url": good}]]})[0] == 200
 
 
-def test_a_photo_is_a_web_address():
+def test_a_photo_is_a_web_address() -> None:
     said = refusal(telegram(), "sendPhoto", photo="kein-bild")
 
     assert said == (400, "Bad Request: wrong file identifier/HTTP URL specified")
     assert refusal(telegram(), "sendPhoto")[1] == "Bad Request: there is no photo in the request"
 
 
-def test_a_wrong_token_and_an_unknown_method():
+def test_a_wrong_token_and_an_unknown_method() -> None:
     bot = telegram()
 
     assert refusal(bot, token="4711:falsch", text="x") == (401, "Unauthorized")
@@ -139,7 +142,7 @@ def test_a_wrong_token_and_an_unknown_method():
     assert call(bot, "SENDMESSAGE", text="x")[0] == 200
 
 
-def test_a_person_who_blocked_the_bot_and_a_group_that_removed_it():
+def test_a_person_who_blocked_the_bot_and_a_group_that_removed_it() -> None:
     bot = telegram()
     bot.set_chat(CHAT, blocked=True)
     bot.set_chat(-5, blocked=True)
@@ -152,7 +155,7 @@ def test_a_person_who_blocked_the_bot_and_a_group_that_removed_it():
     assert call(bot, text="x")[0] == 200
 
 
-def test_a_group_that_became_a_supergroup_names_its_new_id():
+def test_a_group_that_became_a_supergroup_names_its_new_id() -> None:
     bot = telegram()
     bot.set_chat(-5, title="Radler", migrate_to=-1005)
 
@@ -167,7 +170,7 @@ def test_a_group_that_became_a_supergroup_names_its_new_id():
     }
 
 
-def test_one_message_a_second_for_a_chat_only_when_limits_are_on():
+def test_one_message_a_second_for_a_chat_only_when_limits_are_on() -> None:
     clock = Clock(stopped=NOON)
     bot = telegram(clock)
     assert [call(bot, text="x")[0] for _ in range(3)] == [200, 200, 200]
@@ -185,7 +188,7 @@ def test_one_message_a_second_for_a_chat_only_when_limits_are_on():
     assert call(bot, text="x")[0] == 200
 
 
-def test_twenty_messages_a_minute_for_a_group():
+def test_twenty_messages_a_minute_for_a_group() -> None:
     clock = Clock(stopped=NOON)
     bot = telegram(clock)
     bot.set_chat(-5)
@@ -201,7 +204,7 @@ def test_twenty_messages_a_minute_for_a_group():
     assert call(bot, text="x", chat_id=-5)[0] == 200
 
 
-def test_thirty_messages_a_second_for_the_bot():
+def test_thirty_messages_a_second_for_the_bot() -> None:
     bot = telegram()
     bot.rate_limited = True
     for chat in range(1, 32):
@@ -212,7 +215,7 @@ def test_thirty_messages_a_second_for_the_bot():
     assert statuses == [200] * 30 + [429]
 
 
-def test_updates_wait_until_an_offset_confirms_them():
+def test_updates_wait_until_an_offset_confirms_them() -> None:
     bot = telegram()
     bot.say(CHAT, "/start")
     bot.say(CHAT, "hallo")
@@ -228,7 +231,7 @@ def test_updates_wait_until_an_offset_confirms_them():
     assert call(bot, "getUpdates", offset=rest[0]["update_id"] + 1)[1]["result"] == []
 
 
-def test_a_webhook_is_https_and_excludes_get_updates():
+def test_a_webhook_is_https_and_excludes_get_updates() -> None:
     bot = telegram()
 
     said = refusal(bot, "setWebhook", url="http://example.org/hook")
@@ -244,14 +247,14 @@ def test_a_webhook_is_https_and_excludes_get_updates():
     assert call(bot, "getUpdates")[1]["result"] == []
 
 
-def test_get_me_and_get_chat():
+def test_get_me_and_get_chat() -> None:
     bot = telegram()
 
     assert call(bot, "getMe")[1]["result"]["username"] == "lago_simulator_bot"
     assert call(bot, "getChat", chat_id=CHAT)[1]["result"]["id"] == CHAT
 
 
-def test_what_was_stored_is_there_again():
+def test_what_was_stored_is_there_again() -> None:
     bot, again = telegram(), telegram()
     bot.set_chat(-5, migrate_to=-1005)
     bot.say(CHAT, "hallo")
