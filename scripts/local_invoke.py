@@ -3,6 +3,9 @@
 Without a container engine it says so and succeeds: nothing else needs one. Where the checkout has a laboratory beside it,
 that provides the engine and the image. `sam local invoke` passes only variables that the template declares, so the
 cloud's address comes in as the template's own parameter AwsEndpointUrl.
+
+The cloud listens on the loopback interface, which a container does not share (SAM CLI takes `--docker-network host` and
+ignores it), so the engine's own bridge is forwarded to it. Docker Desktop does that by itself.
 """
 
 import json
@@ -10,13 +13,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
-from scripts.local_stack import LocalStack, LocalStackError
+from scripts.forward import forwarded
+from scripts.local_stack import LocalStack, LocalStackError, free_port
 from scripts.local_stack.environment import clean
-from scripts.local_stack.ports import free_port
+from scripts.local_stack.ports import LOOPBACK
 from scripts.local_stack.stack import ROOT
 
 HOME = ROOT / ".local" / "invoke"
@@ -28,7 +34,7 @@ Answer = Mapping[str, Any]
 
 EXPECTED: dict[str, tuple[str, Callable[[Answer], bool]]] = {
     "Drain": ("nothing pending and nothing dead", lambda answer: answer["pending"] == answer["dead"] == 0),
-    "Scrape": ("no search and no failure", lambda answer: not answer["failed"]),
+    "Scrape": ("no search and no failure", lambda answer: not answer["skipped"] and not answer["errors"]),
     "Notify": ("no failed record", lambda answer: answer["batchItemFailures"] == []),
     "Api": ("figures", lambda answer: answer["statusCode"] == 200 and "pending" in json.loads(answer["body"])),
 }
@@ -47,8 +53,9 @@ def main() -> int:
             print("lago: building and deploying into an embedded cloud", flush=True)
             stack.build()
             stack.deploy({"ScheduleState": "DISABLED"})
-            variables = write_variables(stack)
-            failed = [name for name in EXPECTED if not answers(stack, name, variables, pull=pull)]
+            with reachable(stack) as endpoint:
+                variables = write_variables(stack, endpoint)
+                failed = [name for name in EXPECTED if not answers(stack, name, endpoint, variables, pull=pull)]
     except LocalStackError as error:
         print(f"lago: {error.sentence} {f'({error.log})' if error.log else ''}", file=sys.stderr)
         return 1
@@ -66,7 +73,26 @@ def has_image_to_pull() -> bool | None:
     return True
 
 
-def write_variables(stack: LocalStack) -> Path:
+@contextmanager
+def reachable(stack: LocalStack) -> Iterator[str]:
+    """The address under which containers reach the cloud."""
+    port = int(stack.url.rpartition(":")[2])
+    with ExitStack() as open_:
+        # where the bridge is not of this machine (Docker Desktop), the name leads to its loopback interface
+        with suppress(OSError):
+            open_.enter_context(forwarded(bridge_address(), port, (LOOPBACK, port)))
+        yield f"http://host.docker.internal:{port}"
+
+
+def bridge_address() -> str:
+    """This machine's address on the engine's default bridge, which `host-gateway` stands for."""
+    inspected = subprocess.run(["docker", "network", "inspect", "bridge"], capture_output=True, text=True, check=True)
+    config: dict[str, str] = json.loads(inspected.stdout)[0]["IPAM"]["Config"][0]
+    # Debian's Docker names no gateway unless one was configured; it is the first address then
+    return config.get("Gateway") or str(ip_network(config["Subnet"])[1])
+
+
+def write_variables(stack: LocalStack, endpoint: str) -> Path:
     """`events/env.json` with this cloud's address and the names of this stack's resources."""
     names = {
         "SEARCHES_TABLE": stack.outputs["SearchesTable"],
@@ -74,7 +100,7 @@ def write_variables(stack: LocalStack) -> Path:
         "QUEUE_TABLE": stack.outputs["QueueTable"],
         "DELIVERIES_TABLE": stack.outputs["DeliveriesTable"],
         "NOTIFY_FUNCTION": stack.outputs["NotifyFunction"],
-        "AWS_ENDPOINT_URL": stack.url,
+        "AWS_ENDPOINT_URL": endpoint,
     }
     told: dict[str, dict[str, str]] = json.loads((ROOT / "events" / "env.json").read_text())
     for variables in told.values():
@@ -84,7 +110,7 @@ def write_variables(stack: LocalStack) -> Path:
     return file
 
 
-def answers(stack: LocalStack, name: str, variables: Path, *, pull: bool) -> bool:
+def answers(stack: LocalStack, name: str, endpoint: str, variables: Path, *, pull: bool) -> bool:
     """Invoke one function with its event and say whether it answered as expected."""
     sam = ROOT / ".venv" / "sam" / "bin" / "sam"
     command = [
@@ -92,8 +118,8 @@ def answers(stack: LocalStack, name: str, variables: Path, *, pull: bool) -> boo
         *("--template-file", str(HOME / "build" / "template.yaml")),
         *("--event", str(ROOT / "events" / f"{name.lower()}.json")),
         *("--env-vars", str(variables)),
-        *("--parameter-overrides", "Architecture=x86_64", f"AwsEndpointUrl={stack.url}"),
-        *("--docker-network", "host"),
+        *("--parameter-overrides", "Architecture=x86_64", f"AwsEndpointUrl={endpoint}"),
+        *("--add-host", "host.docker.internal:host-gateway"),
         *([] if pull else ["--skip-pull-image"]),
     ]
     log = HOME / "log" / f"invoke-{name.lower()}.log"
@@ -110,8 +136,9 @@ def answers(stack: LocalStack, name: str, variables: Path, *, pull: bool) -> boo
         )
     expected, holds = EXPECTED[name]
     good = done.returncode == 0 and is_as_expected(done.stdout, holds)
-    print(f"lago: {name.lower()}: {done.stdout.strip().splitlines()[-1:]}", flush=True)
-    if not good:
+    if good:
+        print(f"lago: {name.lower()} answered with {expected}", flush=True)
+    else:
         print(
             f"lago: {name.lower()} did not answer with {expected} (exit code {done.returncode}): see {log}",
             file=sys.stderr,
