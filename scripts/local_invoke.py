@@ -1,7 +1,7 @@
 """`make local-invoke`: each function once in its container, against an embedded cloud that has the stack.
 
-Without a container engine it says so and succeeds: nothing else needs one. Where the checkout has a laboratory beside it,
-that provides the engine and the image. `sam local invoke` passes only variables that the template declares, so the
+Without a container engine it says so and succeeds: nothing else needs one. Where the checkout has a laboratory beside
+it, that provides the engine and the image. `sam local invoke` passes only variables that the template declares, so the
 cloud's address comes in as the template's own parameter AwsEndpointUrl.
 
 The cloud listens on the loopback interface, which a container does not share (SAM CLI takes `--docker-network host` and
