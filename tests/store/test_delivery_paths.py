@@ -220,6 +220,20 @@ def test_a_message_that_is_refused_for_good_is_dead_and_the_next_goes_on():
     assert post.mailboxes.counts() == {"telegram": Counts(0, 1)}
 
 
+def test_a_refusal_ends_an_outage_as_a_delivery_does():
+    post = a_post(outage(), refused(OutcomeKind.MESSAGE))
+    watching(post)
+    found(an_event("1"))
+    run_notify(post)
+    post.clock.now += MINUTE
+    run_drain(post)
+
+    found(an_event("2", found=post.clock.now))
+    report = run_notify(post)
+
+    assert report.tally.delivered == 1
+
+
 def test_a_refused_club_is_tried_one_by_one_and_only_the_bad_one_dies():
     post = a_post(refused(OutcomeKind.MESSAGE), refused(OutcomeKind.MESSAGE))
     watching(post)

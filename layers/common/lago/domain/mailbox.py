@@ -19,6 +19,9 @@ from lago.domain.outcome import Outcome, OutcomeKind
 HISTORY = 10
 """How many attempts a row remembers: a row's size must not grow with the number of its attempts."""
 
+_ANSWERED = (OutcomeKind.DELIVERED, OutcomeKind.MESSAGE, OutcomeKind.GATE, OutcomeKind.DESTINATION)
+"""The far side is there and answers for itself: whatever it says, an outage is over."""
+
 DeadReason = Literal["message", "outage", "ambiguous", "render", "crash", "expired"]
 
 
@@ -122,16 +125,16 @@ def settle(
     """What `outcome` of sending `rows` as one message means (design, rule 6). `spacing` is the channel's own pace."""
     noted = tuple(_noted(row, outcome, now) for row in rows)
     same = Settlement(kept=noted, failures=head.failures, gate_until=head.gate_until, address=outcome.address)
+    if outcome.kind in _ANSWERED:
+        same = replace(same, failures=0, recovered=head.failures > 0)
     match outcome.kind:
         case OutcomeKind.DELIVERED:
             return replace(
                 same,
                 done=tuple(row.id for row in rows),
                 kept=(),
-                failures=0,
                 gate_until=EpochMs(now + spacing),
                 delivered=1,
-                recovered=head.failures > 0,
             )
         case OutcomeKind.DESTINATION:
             return replace(same, disabled=outcome.reason)
