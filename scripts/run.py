@@ -27,7 +27,7 @@ LIVE_SECONDS = 15.0
 def main() -> int:
     """0 when stopped by Ctrl-C or by itself, 1 when something could not be done."""
     logging.getLogger("lago").addHandler(logging.NullHandler())  # failures are told in sentences
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
         settings = read_settings(os.environ, sys.argv[1:])
