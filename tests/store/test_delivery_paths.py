@@ -117,6 +117,7 @@ def test_up_to_the_threshold_each_ad_is_a_message_a_second_apart():
 
     assert post.channel.ads == [["1"], ["2"], ["3"]]
     assert post.clock.now == NOW + 2_000
+    assert sum(post.mailboxes.head(ME).delivered.values()) == 3
 
 
 def test_a_refused_send_is_retried_a_minute_later_and_arrives():

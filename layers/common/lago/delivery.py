@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from lago.channels.base import Channel
 from lago.domain.backoff import Backoff
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds, NotificationId, Sleep
-from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air, settle
+from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air, settle, settled
 from lago.domain.notification import Message, Notification
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.resolve import resolve
@@ -309,22 +309,9 @@ class Sender:
             queued=0 if stored else len(settlement.kept) - died,
             retried=int(stored and bool(rows)),
         )
-        destination = claim.destination
-        if settlement.address or settlement.disabled:
-            destination = replace(
-                destination,
-                address=settlement.address or destination.address,
-                disabled=settlement.disabled or destination.disabled,
-            )
-        head = replace(
-            claim,
-            destination=destination,
-            lease_until=None,
-            in_flight=(),
-            failures=settlement.failures,
-            gate_until=settlement.gate_until,
-            waiting=claim.waiting + (0 if stored else len(settlement.kept) - died),
-        )
+        head = settled(claim, settlement, self._clock())
+        if not stored:
+            head = replace(head, waiting=claim.waiting + tally.queued)
         return _Sent(head, tally)
 
     def _send_rows(self, claim: Head, rows: tuple[Row, ...]) -> Settlement:

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from lago.domain.ids import Clock, EpochMs, SourceName
+from lago.domain.mailbox import HOUR_MS, HOURS_KEPT
 from lago.domain.search import Search
-from lago.store.mailboxes import HOUR_MS, MailboxStore
+from lago.store.mailboxes import MailboxStore
 from lago.store.searches import CycleStore, SearchStore, SourceStore
 
 
@@ -82,7 +83,7 @@ def read_stats(
     found = [search for shard in range(search_shards) for search in searches.in_shard(shard)]
     due = [box.due_at for shard in range(mailboxes.shards) for box in mailboxes.due(shard, now, 1)]
     heads = [head for name in mailboxes.destinations() if (head := mailboxes.head(name)) is not None]
-    day_ago = now // HOUR_MS - 24
+    day_ago = now // HOUR_MS - HOURS_KEPT
     return Stats(
         at=_iso(now),
         pending=_counts({channel: count.pending for channel, count in counts.items()}),

@@ -16,6 +16,8 @@ from lago.domain.ids import EpochMs, Milliseconds, NotificationId
 from lago.domain.notification import Destination, Notification
 from lago.domain.outcome import Outcome, OutcomeKind
 
+HOUR_MS = 3_600_000
+HOURS_KEPT = 24
 HISTORY = 10
 """How many attempts a row remembers: a row's size must not grow with the number of its attempts."""
 
@@ -166,6 +168,29 @@ def settle(
                 failures=head.failures + 1,
                 gate_until=EpochMs(now + wait_ms),
             )
+
+
+def settled(claim: Head, settlement: Settlement, now: EpochMs) -> Head:
+    """The mailbox after a send, given up again; how many rows wait is the store's to count."""
+    delivered = claim.delivered
+    if settlement.delivered:
+        hour = now // HOUR_MS
+        delivered = {at: n for at, n in claim.delivered.items() if int(at) > hour - HOURS_KEPT}
+        delivered[str(hour)] = delivered.get(str(hour), 0) + settlement.delivered
+    destination = replace(
+        claim.destination,
+        address=settlement.address or claim.destination.address,
+        disabled=settlement.disabled or claim.destination.disabled,
+    )
+    return replace(
+        claim,
+        destination=destination,
+        lease_until=None,
+        in_flight=(),
+        failures=settlement.failures,
+        gate_until=settlement.gate_until,
+        delivered=delivered,
+    )
 
 
 def lost_in_the_air(row: Row, policy: Backoff, now: EpochMs) -> Row:

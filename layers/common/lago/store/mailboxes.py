@@ -12,14 +12,12 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
-from lago.domain.mailbox import Head, Row, Settlement
+from lago.domain.mailbox import Head, Row, Settlement, settled
 from lago.domain.notification import Destination
 from lago.errors import ConflictError
 from lago.store.connection import find, retried, transaction, translated
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, item_of, row_of, shard_name
 
-HOUR_MS = 3_600_000
-HOURS_KEPT = 24
 CHUNK = 40
 """Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
 TRIES = 4
@@ -355,22 +353,15 @@ def _is(attribute: NumberAttribute, value: int) -> Condition:
 
 def _after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:
     """What a finished send does to the head beside its rows."""
+    head = settled(claim, settlement, now)
     actions: list[Action] = [
         QueueItem.lease_until.remove(),
         QueueItem.in_flight.remove(),
-        QueueItem.failures.set(settlement.failures),
-        QueueItem.gate_until.set(settlement.gate_until),
+        QueueItem.failures.set(head.failures),
+        QueueItem.gate_until.set(head.gate_until),
     ]
-    if settlement.delivered:
-        hour = now // HOUR_MS
-        kept = {at: n for at, n in claim.delivered.items() if int(at) > hour - HOURS_KEPT}
-        kept[str(hour)] = kept.get(str(hour), 0) + settlement.delivered
-        actions.append(QueueItem.delivered.set(kept))
-    if settlement.address or settlement.disabled:
-        destination = replace(
-            claim.destination,
-            address=settlement.address or claim.destination.address,
-            disabled=settlement.disabled or claim.destination.disabled,
-        )
-        actions.append(QueueItem.destination.set(msgspec.json.encode(destination)))
+    if head.delivered != claim.delivered:
+        actions.append(QueueItem.delivered.set(dict(head.delivered)))
+    if head.destination != claim.destination:
+        actions.append(QueueItem.destination.set(msgspec.json.encode(head.destination)))
     return actions
