@@ -96,7 +96,7 @@ class Run:
         parameters = {"WillhabenBaseUrl": marketplace, "TelegramApiUrl": telegram} | settings.parameters
         step("Starting the embedded cloud", local.start)
         step("Building (sam build)", local.build)
-        step("Deploying (sam deploy)", lambda: local.deploy(parameters))
+        self._deploy(parameters)
 
         point_at(local)
         self._follower = Follower(local, self._simulator if settings.telegram is None else None)
@@ -119,6 +119,16 @@ class Run:
         say(f"In another terminal: source {env_file} && lago watch list")
         say("Ctrl-C stops everything and keeps the state. A cycle runs every minute; the first one now.")
         say("")
+
+    def _deploy(self, parameters: dict[str, str]) -> None:
+        try:
+            step("Deploying (sam deploy)", lambda: self._local.deploy(parameters))
+        except LocalStackError as error:
+            state = self._settings.home / "state"
+            raise LocalStackError(
+                f"{error.sentence}; if that stays so, `rm -r {state}` begins anew, without the watches kept there",
+                error.log,
+            ) from error
 
     def _launch_simulator(self) -> Process:
         settings = self._settings

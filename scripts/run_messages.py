@@ -22,14 +22,17 @@ def time_of_day(moment: int) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """A message, line by line, already harmless."""
+    """A message, line by line, already harmless. A single line needs no frame."""
 
     title: str
     lines: tuple[str, ...]
 
     def show(self, console: Console) -> None:
-        """Print it as a bubble."""
-        console.print(Panel(Text("\n".join(self.lines)), title=Text(self.title), title_align="left", width=90))
+        """Print it."""
+        if len(self.lines) == 1:
+            console.print(Text(f"{self.title}: {self.lines[0]}"), soft_wrap=True)
+        else:
+            console.print(Panel(Text("\n".join(self.lines)), title=Text(self.title), title_align="left", width=90))
 
 
 class Messages(Protocol):
@@ -76,7 +79,10 @@ class DeliveryLog:
         told = self._told()
         fresh = {key: line for key, line in told.items() if key not in self._seen}
         self._seen |= set(fresh)
-        return [Shown(f"{time_of_day(key[1])} told to {DESTINATION}", (line,)) for key, line in sorted(fresh.items())]
+        return [
+            Shown(f"{time_of_day(key[1])} told to {DESTINATION}", (line,))
+            for key, line in sorted(fresh.items(), key=_moment)
+        ]
 
     def _told(self) -> dict[tuple[str, int], str]:
         pages = self._client.get_paginator("query").paginate(
@@ -86,6 +92,10 @@ class DeliveryLog:
         )
         items = [item for page in pages for item in page["Items"]]
         return {(item["ad"]["S"], int(item["told_at"]["N"])): _line(item) for item in items}
+
+
+def _moment(told: tuple[tuple[str, int], str]) -> int:
+    return told[0][1]
 
 
 def _line(item: dict[str, dict[str, str]]) -> str:

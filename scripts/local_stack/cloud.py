@@ -22,6 +22,8 @@ class Cloud:
         self.url = f"http://{LOOPBACK}:{port}"
         scratch = state / "tmp"
         scratch.mkdir(parents=True, exist_ok=True)
+        # the state of the parameter store holds the bot token as it is
+        state.chmod(0o700)
         env = clean() | {
             "BIND_HOST": LOOPBACK,
             "GATEWAY_PORT": str(port),

@@ -42,4 +42,5 @@ def write_env_file(path: Path, variables: Mapping[str, str], program_folder: Pat
     lines += [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     lines += [f'export PATH={shlex.quote(str(program_folder))}:"$PATH"', ""]
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
     path.write_text("\n".join(lines))

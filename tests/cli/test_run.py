@@ -1,0 +1,244 @@
+"""What `make run` understands, and how it shows what happens."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lago.stats import CycleStats, QueueCounts, SourceStats, Stats
+from scripts.local_stack import LocalStackError
+from scripts.run import only_one
+from scripts.run_cycles import Cycles, LoggedReports, cycle_line
+from scripts.run_messages import DeliveryLog, SimulatedChat
+from scripts.run_messages import shown as shown_message
+from scripts.run_settings import EXAMPLE, read_settings
+from scripts.run_watch import understand
+from simulator.client import SentMessage
+
+
+def test_everything_is_simulated_by_default() -> None:
+    settings = read_settings({}, [])
+
+    assert (settings.cloud_port, settings.simulator_port, settings.home) == (4566, 8099, Path(".local"))
+    assert (settings.marketplace, settings.telegram, settings.watch) == (None, None, EXAMPLE)
+    assert settings.needs_simulator
+
+
+def test_a_watch_alone_is_a_watch_on_the_real_marketplace_told_in_the_terminal() -> None:
+    settings = read_settings({"WATCH": "rennrad"}, [])
+
+    assert (settings.marketplace, settings.telegram) == ("https://www.willhaben.at", None)
+    assert settings.needs_simulator
+
+
+def test_a_token_without_an_address_is_for_the_real_telegram() -> None:
+    settings = read_settings({"WATCH": "rennrad", "TELEGRAM_BOT_TOKEN": "1:SECRET"}, [])
+
+    assert settings.telegram == "https://api.telegram.org"
+    assert not settings.needs_simulator
+    assert "SECRET" not in repr(settings)
+
+
+def test_any_server_can_stand_in_for_both() -> None:
+    environ = {
+        "WILLHABEN_BASE_URL": "http://127.0.0.1:9000/",
+        "TELEGRAM_API_URL": "http://127.0.0.1:9001",
+        "TELEGRAM_BOT_TOKEN": "1:a",
+        "TELEGRAM_CHAT_ID": "77",
+    }
+
+    settings = read_settings(environ, [])
+
+    assert (settings.marketplace, settings.telegram) == ("http://127.0.0.1:9000", "http://127.0.0.1:9001")
+    assert (settings.chat, settings.watch) == ("77", "rennrad")
+
+
+def test_template_parameters_are_passed_on() -> None:
+    settings = read_settings({"PARAMETERS": "RetryBaseSeconds=5  ScheduleRate=rate(2_minutes)"}, [])
+
+    assert settings.parameters == {"RetryBaseSeconds": "5", "ScheduleRate": "rate(2_minutes)"}
+
+
+def test_it_may_stop_by_itself() -> None:
+    assert read_settings({}, []).seconds is None
+    assert read_settings({}, ["--seconds", "90"]).seconds == 90
+    assert read_settings({}, ["--once"]).seconds == 0
+
+
+@pytest.mark.parametrize(
+    ("environ", "sentence"),
+    [
+        ({"CLOUD_PORT": "http"}, "CLOUD_PORT: got 'http', expected a port"),
+        ({"SIMULATOR_PORT": "70000"}, "SIMULATOR_PORT: got '70000', expected a port"),
+        ({"WILLHABEN_BASE_URL": "www.willhaben.at"}, "WILLHABEN_BASE_URL: got 'www.willhaben.at'"),
+        ({"TELEGRAM_API_URL": "https://api.telegram.org/bot"}, "TELEGRAM_API_URL: got"),
+        ({"PARAMETERS": "fast please"}, "PARAMETERS: got 'fast please', expected NAME=VALUE"),
+    ],
+)
+def test_a_wrong_setting_is_named(environ: dict[str, str], sentence: str) -> None:
+    with pytest.raises(LocalStackError) as caught:
+        read_settings(environ, [])
+
+    assert caught.value.sentence.startswith(sentence)
+
+
+def test_an_address_that_is_no_search_is_refused_before_anything_is_started() -> None:
+    with pytest.raises(LocalStackError, match="an address on www"):
+        understand("https://example.com/x", "https://www.willhaben.at")
+
+
+def test_a_second_run_in_the_same_folder_names_the_first(tmp_path: Path) -> None:
+    with only_one(tmp_path), pytest.raises(LocalStackError, match=rf"process {os.getpid()}"), only_one(tmp_path):
+        pass
+
+    with only_one(tmp_path):
+        assert (tmp_path / "run.lock").read_text() == str(os.getpid())
+
+
+def stats(*, finished: str | None, pending: int = 0, dead: int = 0, reason: str | None = None) -> Stats:
+    source = SourceStats(healthy=reason is None, reason=reason, failures=0, since=None, retry_at=None)
+    cycle = CycleStats(shard=0, started="2026-11-29T12:00:00+00:00", finished=finished, interval_seconds=60.0)
+    return Stats(
+        at="2026-11-29T12:00:01+00:00",
+        pending=QueueCounts(total=pending, by_channel={}),
+        dead=QueueCounts(total=dead, by_channel={}),
+        oldest_due_age_seconds=0,
+        delivered_24h=0,
+        searches=1,
+        watches=1,
+        sources={"willhaben": source},
+        failing_searches=[],
+        disabled_destinations=[],
+        cycles=[cycle],
+    )
+
+
+def test_each_finished_cycle_is_told_once_with_what_it_found() -> None:
+    cycles = Cycles(stats(finished="11:59"))
+    report = {"shard": 0, "new_ads": 2, "price_drops": 1, "errors": {"source": 1}}
+
+    before = cycles.new(stats(finished="11:59"), lambda: [report])
+    running = cycles.new(stats(finished=None), lambda: [report])
+    (line,) = cycles.new(stats(finished="12:00", pending=3, dead=1), lambda: [report])
+    after = cycles.new(stats(finished="12:00"), lambda: [report])
+
+    assert (before, running, after) == ([], [], [])
+    assert line.endswith("cycle: 2 new ads, 1 price drop, 1 source error(s); 3 waiting to be sent; 1 dead")
+
+
+def test_an_outage_is_told_and_nothing_new_is_said() -> None:
+    resting = stats(finished="12:00", reason="www.willhaben.at answered 503")
+
+    line = cycle_line(resting.cycles[0], {}, resting)
+
+    assert line.endswith("cycle: nothing new; willhaben rests: www.willhaben.at answered 503")
+
+
+class FakeLogs:
+    """CloudWatch Logs, as much of it as is asked."""
+
+    class exceptions:  # noqa: N801 - boto3's name
+        class ResourceNotFoundException(Exception):  # noqa: N818 - boto3's name
+            pass
+
+    def __init__(self, *lines: str) -> None:
+        self.events = [{"timestamp": 10 + number, "message": line} for number, line in enumerate(lines)]
+        self.group = "scrape"
+
+    def get_paginator(self, name: str) -> "FakeLogs":
+        assert name == "filter_log_events"
+        return self
+
+    def paginate(self, logGroupName: str, startTime: int) -> list[dict[str, object]]:  # noqa: N803 - boto3's names
+        if logGroupName != self.group:
+            raise self.exceptions.ResourceNotFoundException
+        return [{"events": [event for event in self.events if int(str(event["timestamp"])) >= startTime]}]
+
+
+def test_reports_are_read_from_the_log_once_among_other_lines() -> None:
+    logs = FakeLogs("START", json.dumps({"report": {"new_ads": 1}}), "[1]", json.dumps({"message": "request"}))
+    reports = LoggedReports(logs, "scrape", 0)
+
+    assert reports.new() == [{"new_ads": 1}]
+    logs.events.append({"timestamp": 13, "message": json.dumps({"report": {"new_ads": 2}})})
+    assert reports.new() == [{"new_ads": 2}]
+    assert reports.new() == []
+
+
+def test_a_log_that_is_not_there_yet_is_empty() -> None:
+    assert LoggedReports(FakeLogs(), "other", 0).new() == []
+
+
+def a_message(number: int, text: str = "New ad") -> SentMessage:
+    return SentMessage(
+        id=number,
+        chat=1,
+        time=0,
+        method="sendPhoto",
+        text=text,
+        raw=text,
+        parse_mode="HTML",
+        entities=(),
+        photo="https://cache.example/1.jpg",
+        buttons=((("Open the ad", "https://www.willhaben.at/iad/1"),),),
+        silent=False,
+    )
+
+
+class FakeSimulator:
+    def __init__(self, *messages: SentMessage) -> None:
+        self.sent = list(messages)
+
+    def messages(self) -> list[SentMessage]:
+        return self.sent
+
+
+def test_messages_of_an_earlier_run_are_not_news() -> None:
+    simulator = FakeSimulator(a_message(1))
+    chat = SimulatedChat(simulator)  # type: ignore[arg-type]
+    simulator.sent.append(a_message(2))
+
+    assert len(chat.new()) == 1
+    assert chat.new() == []
+
+
+def test_a_message_is_shown_as_the_person_sees_it_and_harmless() -> None:
+    screen = io.StringIO()
+
+    shown_message(a_message(1, "New ad\n[red]Rad\x1b[2J")).show(Console(file=screen, width=100))
+
+    text = screen.getvalue()
+    assert "[picture https://cache.example/1.jpg]" in text
+    assert "[red]Rad[2J" in text
+    assert "[Open the ad] https://www.willhaben.at/iad/1" in text
+    assert "\x1b" not in text
+
+
+class FakeDynamo:
+    def __init__(self) -> None:
+        self.items = [item("willhaben/1", 10)]
+
+    def get_paginator(self, _name: str) -> "FakeDynamo":
+        return self
+
+    def paginate(self, **_: object) -> list[dict[str, object]]:
+        return [{"Items": self.items}]
+
+
+def item(ad: str, told_at: int) -> dict[str, dict[str, str]]:
+    return {"ad": {"S": ad}, "kind": {"S": "price_drop"}, "told_at": {"N": str(told_at)}, "price": {"N": "59000"}}
+
+
+def test_with_a_real_telegram_the_delivery_log_tells() -> None:
+    dynamo = FakeDynamo()
+    log = DeliveryLog(dynamo, "deliveries")
+    dynamo.items += [item("willhaben/2", 20), item("willhaben/1", 30)]
+
+    assert [each.lines for each in log.new()] == [
+        ("price drop: willhaben/2 at € 590",),
+        ("price drop: willhaben/1 at € 590",),
+    ]
+    assert log.new() == []
