@@ -74,7 +74,7 @@ class Run:
             if self._follower is not None:
                 self._follower.follow(self._settings.seconds)
         except KeyboardInterrupt:
-            say("")
+            say("\nStopping and keeping the state. Ctrl-C again ends it at once and forgets this run.")
         finally:
             self._stop()
 

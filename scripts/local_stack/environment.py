@@ -43,4 +43,5 @@ def write_env_file(path: Path, variables: Mapping[str, str], program_folder: Pat
     lines += [f'export PATH={shlex.quote(str(program_folder))}:"$PATH"', ""]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
+    path.chmod(0o600)
     path.write_text("\n".join(lines))
