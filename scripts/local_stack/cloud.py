@@ -8,6 +8,7 @@ from scripts.local_stack.environment import REGION, clean
 from scripts.local_stack.errors import LocalStackError
 from scripts.local_stack.ports import LOOPBACK
 from scripts.local_stack.processes import Child
+from scripts.local_stack.state import forget_stream_positions
 
 _START_SECONDS = 60
 _STOP_SECONDS = 60
@@ -24,6 +25,7 @@ class Cloud:
         scratch.mkdir(parents=True, exist_ok=True)
         # the state of the parameter store holds the bot token as it is
         state.chmod(0o700)
+        forget_stream_positions(state / "services")
         env = clean() | {
             "BIND_HOST": LOOPBACK,
             "GATEWAY_PORT": str(port),
