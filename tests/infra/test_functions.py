@@ -68,7 +68,7 @@ def test_locally_they_run_on_this_kind_of_machine() -> None:
 
 def test_time_outs_are_as_agreed() -> None:
     assert {name: properties(name)["Timeout"] for name in FUNCTIONS} == {
-        "drain": 30,
+        "drain": 45,
         "scrape": 55,
         "notify": 60,
         "api": 10,
