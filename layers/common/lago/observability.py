@@ -23,8 +23,6 @@ UNITS = {
     "Retried": MetricUnit.Count,
     "NewAds": MetricUnit.Count,
     "FetchErrors": MetricUnit.Count,
-    "FetchLatency": MetricUnit.Milliseconds,
-    "ConnectionsReused": MetricUnit.Count,
     "SourcesBlocked": MetricUnit.Count,
 }
 
@@ -39,6 +37,6 @@ def observe() -> None:
 
 
 def publish(values: dict[str, float]) -> None:
-    """Add metric values to this invocation's line. Raises KeyError for a name that is not among the ten."""
+    """Add metric values to this invocation's line. Raises KeyError for a name that is not listed here."""
     for name, value in values.items():
         metrics.add_metric(name=name, unit=UNITS[name], value=value)
