@@ -5,15 +5,10 @@ CloudWatch gives for free: every name here has the one dimension `service`, whic
 """
 
 import logging
-from collections.abc import Callable
-from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.typing import LambdaContext
-
-Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 UNITS = {
     "PendingNotifications": MetricUnit.Count,
