@@ -17,7 +17,7 @@ export AWS_DEFAULT_REGION ?= eu-central-1
 DEV := .venv/dev/bin
 SAM := PATH="$(CURDIR)/.venv/sam/bin:$$PATH" .venv/sam/bin/sam
 PYTHON_FILES := layers functions cli simulator scripts bench tests
-TYPED := layers/common/lago cli simulator tests
+TYPED := layers/common/lago cli simulator scripts tests bench
 CONFIG_ENV ?= default
 PYTEST := $(DEV)/python -m pytest
 PYTEST_ARGS ?=
@@ -42,7 +42,7 @@ test: .venv/dev/.made .venv/sam/.made
 	$(PYTEST) -n 2 --dist loadgroup $(PYTEST_ARGS) $(TESTS)
 
 e2e: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
-	$(PYTEST) $(PYTEST_ARGS) tests/e2e
+	AUTH=true $(PYTEST) $(PYTEST_ARGS) tests/e2e # the cloud checks each request against the template's roles
 
 lint: .venv/dev/.made .venv/sam/.made
 	$(DEV)/ruff format --check $(wildcard $(PYTHON_FILES))
