@@ -337,11 +337,27 @@ class CyclesContract:
 
         assert cycles.begin(0, EpochMs(NOW + 60_000), self.lease) is None
 
-    def test_shards_do_not_wait_for_each_other(self) -> None:
+    def test_shards_share_the_lease_so_that_a_marketplace_is_not_asked_twice_at_a_time(self) -> None:
         cycles = self.make_cycles()
-        cycles.begin(0, NOW, self.lease)
+        first = cycles.begin(0, NOW, self.lease)
+        assert first is not None
+        assert cycles.begin(1, NOW, self.lease) is None
+
+        cycles.end(first, NOW)
 
         assert cycles.begin(1, NOW, self.lease) is not None
+
+    def test_each_shard_has_its_own_record(self) -> None:
+        cycles = self.make_cycles()
+        for shard in (0, 1):
+            cycle = cycles.begin(shard, EpochMs(NOW + shard), self.lease)
+            assert cycle is not None
+            cycles.end(cycle, EpochMs(NOW + shard))
+
+        second = cycles.begin(0, EpochMs(NOW + 60_000), self.lease)
+
+        assert second is not None
+        assert second.previous == NOW
 
     def test_after_the_end_of_one_cycle_the_next_knows_when_it_started(self) -> None:
         cycles = self.make_cycles()

@@ -31,7 +31,7 @@ PARAMETERS = {
     "RetryBaseSeconds": "1",
     "RetryFactor": "1",
     "RetryCapSeconds": "1",
-    "LeaseSeconds": "25",
+    "LeaseSeconds": "35",
 }
 
 

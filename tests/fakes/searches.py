@@ -118,22 +118,20 @@ class FakeCycles:
 
     def __init__(self) -> None:
         self._last: dict[int, Cycle] = {}
-        self._ended: set[int] = set()
+        self._holder: Cycle | None = None
 
     def begin(self, shard: int, now: EpochMs, lease: Milliseconds) -> Cycle | None:
-        last = self._last.get(shard)
-        if last is not None and shard not in self._ended and last.lease_until > now:
+        if self._holder is not None and self._holder.lease_until > now:
             return None
-        cycle = Cycle(
+        last = self._last.get(shard)
+        self._holder = self._last[shard] = Cycle(
             shard=shard,
             started=now,
             lease_until=EpochMs(now + lease),
             previous=None if last is None else last.started,
         )
-        self._last[shard] = cycle
-        self._ended.discard(shard)
-        return cycle
+        return self._holder
 
     def end(self, cycle: Cycle, now: EpochMs) -> None:
-        if self._last.get(cycle.shard) == cycle:
-            self._ended.add(cycle.shard)
+        if self._holder == cycle:
+            self._holder = None

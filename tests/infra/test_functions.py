@@ -22,7 +22,6 @@ SENDING = (
     | {"DELIVERY_LOG_DAYS"}
     | RETRY
     | TABLES
-    | HTTP
 )
 SCRAPING = (
     {"SCRAPE_MAX_PAGES", "SCRAPE_ROWS", "SCRAPE_HARD_PAGES", "SCRAPE_FULL_MINUTES", "SCRAPE_THREADS"}
@@ -68,7 +67,7 @@ def test_locally_they_run_on_this_kind_of_machine() -> None:
 
 def test_time_outs_are_as_agreed() -> None:
     assert {name: properties(name)["Timeout"] for name in FUNCTIONS} == {
-        "drain": 45,
+        "drain": 55,
         "scrape": 55,
         "notify": 60,
         "api": 10,

@@ -8,7 +8,7 @@ import pytest
 
 from lago import http
 from lago.errors import SettingError
-from lago.http import HttpClient, HttpSettings, NoAnswerError, NotSentError, UnreadableAnswerError
+from lago.http import HttpClient, HttpSettings, NoAnswerError, NotSentError, TooSlowError, UnreadableAnswerError
 from tests.fake_network import Answer, FakeNetwork, page
 
 URL = "https://api.example/bot123:SECRET/sendMessage?text=private"
@@ -178,7 +178,7 @@ def test_an_answer_that_trickles_is_given_up() -> None:
     now = iter(range(0, 1000, 8))
     client, _ = client_over(httpx.Response(200, content=iter([b"a", b"b", b"c", b"d"])), clock=lambda: next(now))
 
-    with pytest.raises(UnreadableAnswerError, match="took longer than 20 s"):
+    with pytest.raises(TooSlowError, match="took longer than 20 s"):
         client.get(URL, label="test")
 
 

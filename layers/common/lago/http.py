@@ -6,6 +6,7 @@ Threads, not asyncio: a module-global AsyncClient dies with its event loop on th
 TransportError              no whole answer came; `reason` names no URL, so a token in one cannot leak
 ├── NotSentError            the request never left: trying again is safe
 └── NoAnswerError           it may have been acted upon: only its sender knows whether to try again
+    ├── TooSlowError            an answer began, but took too long
     └── UnreadableAnswerError   an answer came but was too large, encoded in an unknown way, or broken
 """
 
@@ -96,7 +97,11 @@ class NoAnswerError(TransportError):
 
 
 class UnreadableAnswerError(NoAnswerError):
-    """An answer began, but was too large, took too long, or could not be decompressed."""
+    """An answer began, but was too large or could not be decompressed."""
+
+
+class TooSlowError(NoAnswerError):
+    """An answer began, but took longer than `total_seconds`."""
 
 
 class HttpClient:
@@ -193,7 +198,7 @@ class HttpClient:
                 ms=round((self._clock() - started) * 1000),
                 reused=trace.reused,
             )
-        except UnreadableAnswerError as error:
+        except (TooSlowError, UnreadableAnswerError) as error:
             failure = error.reason
             raise
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -225,7 +230,7 @@ class HttpClient:
             if len(body) > self._settings.max_bytes:
                 raise UnreadableAnswerError(host, f"answer larger than {self._settings.max_bytes} bytes")
             if self._clock() - started > self._settings.total_seconds:
-                raise UnreadableAnswerError(host, f"answer took longer than {self._settings.total_seconds:g} s")
+                raise TooSlowError(host, f"answer took longer than {self._settings.total_seconds:g} s")
         return bytes(body)
 
 

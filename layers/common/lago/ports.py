@@ -10,12 +10,13 @@ from lago.domain.search import Cursor, Health, Search
 
 
 class Cycle(Struct, frozen=True, kw_only=True):
-    """One run over one shard. `previous` is when the run before it started, None for the first."""
+    """One run over one shard. `previous` is when the run before it started, `holder` is who has the lease."""
 
     shard: int
     started: EpochMs
     lease_until: EpochMs
     previous: EpochMs | None
+    holder: str = ""
 
 
 class Searches(Protocol):
@@ -71,12 +72,12 @@ class Sources(Protocol):
 
 
 class Cycles(Protocol):
-    """The lease that keeps two cycles of a shard from overlapping, and the record of the last one."""
+    """The lease that keeps two scrapes from overlapping, whatever their shards, and the record of each shard's last."""
 
     def begin(self, shard: int, now: EpochMs, lease: Milliseconds) -> Cycle | None:
-        """Take the shard for `lease` ms; None while another cycle holds it."""
+        """Take the lease for `lease` ms; None while another scrape holds it."""
         ...
 
     def end(self, cycle: Cycle, now: EpochMs) -> None:
-        """Give the shard back. A cycle that outlived its lease changes nothing."""
+        """Give the lease back. A cycle that outlived its lease changes nothing."""
         ...

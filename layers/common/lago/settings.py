@@ -63,4 +63,4 @@ def queue_shards(environment: Environment = os.environ) -> int:
 
 def search_shards(environment: Environment = os.environ) -> int:
     """How many shards the searches are spread over."""
-    return whole(environment, "SEARCH_SHARDS", 1, low=1, high=16)
+    return whole(environment, "SEARCH_SHARDS", 1, low=1, high=3)

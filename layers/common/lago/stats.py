@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from lago.domain.event import PENDING_EVENTS
 from lago.domain.ids import Clock, EpochMs, SourceName
 from lago.domain.mailbox import HOUR_MS, HOURS_KEPT
 from lago.domain.search import Search
 from lago.store.mailboxes import MailboxStore
-from lago.store.searches import CycleStore, SearchStore, SourceStore
+from lago.store.searches import CycleRecord, CycleStore, SearchStore, SourceStore
 
 
 class QueueCounts(Struct, frozen=True, kw_only=True):
@@ -38,7 +39,7 @@ class CycleStats(Struct, frozen=True, kw_only=True):
 
 
 class FailingSearch(Struct, frozen=True, kw_only=True):
-    """A search that cannot be read now, or that has a gap."""
+    """A search that cannot be read now, that has a gap, or whose outbox is full."""
 
     search: str
     reason: str
@@ -99,7 +100,7 @@ def read_stats(
             for head in heads
             if head.destination.disabled
         ],
-        cycles=[cycle for shard in range(search_shards) if (cycle := _cycle(cycles, shard)) is not None],
+        cycles=[_cycle(shard, record) for shard, record in sorted(cycles.last().items())],
     )
 
 
@@ -123,23 +124,19 @@ def _source(sources: SourceStore, name: SourceName) -> SourceStats:
 def _failing(search: Search) -> FailingSearch | None:
     if search.health is not None:
         return FailingSearch(search=search.id, reason=search.health.reason, retry_at=_iso(search.health.retry_at))
+    if len(search.outbox) >= PENDING_EVENTS:
+        return FailingSearch(search=search.id, reason="its outbox is full: nothing more is read", retry_at=None)
     if search.cursor is not None and search.cursor.gap:
         return FailingSearch(search=search.id, reason="ads came faster than they could be read", retry_at=None)
     return None
 
 
-def _cycle(cycles: CycleStore, shard: int) -> CycleStats | None:
-    last = cycles.last(shard)
-    if last is None or last.started is None:
-        return None
-    started = EpochMs(int(last.started))
-    finished = None if last.finished is None or last.finished < started else EpochMs(int(last.finished))
-    interval = None if last.previous is None or last.previous == started else (started - last.previous) / 1000
+def _cycle(shard: int, last: CycleRecord) -> CycleStats:
     return CycleStats(
         shard=shard,
-        started=_iso(started),
-        finished=None if finished is None else _iso(finished),
-        interval_seconds=interval,
+        started=_iso(last.started),
+        finished=None if last.finished is None else _iso(last.finished),
+        interval_seconds=None if last.previous is None else (last.started - last.previous) / 1000,
     )
 
 

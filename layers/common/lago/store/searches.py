@@ -3,7 +3,15 @@
 import secrets
 
 import msgspec
-from pynamodb.attributes import BinaryAttribute, ListAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
+from msgspec import Struct
+from pynamodb.attributes import (
+    BinaryAttribute,
+    JSONAttribute,
+    ListAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
 from pynamodb.expressions.update import Action
 
 from lago.domain.event import Event, decode_events, encode_events
@@ -15,6 +23,7 @@ from lago.ports import Cycle
 from lago.store.codec import decode_cursor, encode_cursor
 from lago.store.connection import Table, find, table_name, translated
 
+CYCLE = "cycle"
 META = "meta"
 """The partition of what belongs to no search. Its items never have an outbox_id, so the stream never wakes Notify."""
 
@@ -52,12 +61,19 @@ class SourceItem(SearchesTable):
 
 
 class CycleItem(SearchesTable):
-    """The lease and the record of a shard's last cycle. Times in epoch ms."""
+    """The lease that one scrape at a time holds, and by shard the record of the last cycle. Times in epoch ms."""
 
-    started = NumberAttribute(null=True)
-    finished = NumberAttribute(null=True)
-    previous = NumberAttribute(null=True)
+    holder = UnicodeAttribute(null=True)
     lease_until = NumberAttribute(null=True)
+    shards = JSONAttribute(null=True)
+
+
+class CycleRecord(Struct, frozen=True, kw_only=True):
+    """A shard's last cycle: `finished` is None while it runs and when it died."""
+
+    started: EpochMs
+    finished: EpochMs | None = None
+    previous: EpochMs | None = None
 
 
 def key(search: SearchId) -> tuple[str, str]:
@@ -186,49 +202,60 @@ class SourceStore:
 
 
 class CycleStore:
-    """`lago.ports.Cycles` on DynamoDB: two write units a cycle, whatever the number of searches."""
+    """`lago.ports.Cycles` on DynamoDB: two write units a scrape, whatever the number of searches.
+
+    All shards share one lease: they are read one after the other, so that a cycle that is late and its successor do not
+    ask a marketplace twice at a time.
+    """
 
     def begin(self, shard: int, now: EpochMs, lease: Milliseconds) -> Cycle | None:
-        """Take the shard for `lease` ms; None while another cycle holds it."""
-        item = CycleItem(META, _cycle_id(shard))
-        free = CycleItem.lease_until.does_not_exist() | (CycleItem.lease_until <= now)
+        """Take the lease for `lease` ms; None while another scrape holds it."""
+        item = find(CycleItem, META, CYCLE, consistent=True) or CycleItem(META, CYCLE)
+        if item.lease_until is not None and item.lease_until > now:
+            return None
+        records = _records(item)
+        before = records.get(shard)
+        previous = None if before is None else before.started
+        holder = secrets.token_hex(8)
+        unchanged = CycleItem.holder.does_not_exist() if item.holder is None else CycleItem.holder == item.holder
         actions: list[Action] = [
-            CycleItem.previous.set(CycleItem.started | now),
-            CycleItem.started.set(now),
+            CycleItem.holder.set(holder),
             CycleItem.lease_until.set(now + lease),
+            CycleItem.shards.set(_stored(records | {shard: CycleRecord(started=now, previous=previous)})),
         ]
         try:
             with translated():
-                item.update(actions, condition=free)
+                CycleItem(META, CYCLE).update(actions, condition=unchanged)
         except ConflictError:
             return None
-        previous = EpochMs(int(item.previous or now))
-        return Cycle(
-            shard=shard,
-            started=now,
-            lease_until=EpochMs(now + lease),
-            previous=None if previous == now else previous,
-        )
+        return Cycle(shard=shard, started=now, lease_until=EpochMs(now + lease), previous=previous, holder=holder)
 
     def end(self, cycle: Cycle, now: EpochMs) -> None:
-        """Give the shard back. A cycle that outlived its lease changes nothing."""
+        """Give the lease back. A cycle that outlived it changes nothing."""
+        records = _records(find(CycleItem, META, CYCLE, consistent=True))
+        done = CycleRecord(started=cycle.started, finished=now, previous=cycle.previous)
         try:
             with translated():
-                CycleItem(META, _cycle_id(cycle.shard)).update(
-                    [CycleItem.finished.set(now), CycleItem.lease_until.remove()],
-                    condition=CycleItem.started == cycle.started,
+                CycleItem(META, CYCLE).update(
+                    [CycleItem.shards.set(_stored(records | {cycle.shard: done})), CycleItem.lease_until.remove()],
+                    condition=CycleItem.holder == cycle.holder,
                 )
         except ConflictError:
             return
 
-    def last(self, shard: int) -> CycleItem | None:
-        """The record of the shard's last cycle."""
-        return find(CycleItem, META, _cycle_id(shard))
+    def last(self) -> dict[int, CycleRecord]:
+        """The record of each shard's last cycle."""
+        return _records(find(CycleItem, META, CYCLE))
+
+
+def _records(item: CycleItem | None) -> dict[int, CycleRecord]:
+    stored = {} if item is None else item.shards or {}
+    return {int(shard): msgspec.convert(record, CycleRecord) for shard, record in stored.items()}
+
+
+def _stored(records: dict[int, CycleRecord]) -> dict[str, object]:
+    return {str(shard): msgspec.to_builtins(record) for shard, record in records.items()}
 
 
 def _source_id(source: SourceName) -> str:
     return f"source#{source}"
-
-
-def _cycle_id(shard: int) -> str:
-    return f"cycle#{shard}"

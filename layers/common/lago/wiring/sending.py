@@ -7,9 +7,8 @@ from aws_lambda_powertools.utilities.parameters import SSMProvider
 from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 from botocore.config import Config
 from msgspec import Struct
-from msgspec.structs import replace
 
-from lago import http
+from lago import drain, http, notify
 from lago.channels.base import Channel
 from lago.channels.telegram import TelegramChannel
 from lago.delivery import DeliverySettings, Sender
@@ -17,7 +16,7 @@ from lago.domain.backoff import Backoff
 from lago.domain.ids import Milliseconds
 from lago.errors import SettingError
 from lago.http import HttpSettings
-from lago.settings import Environment, http_settings, milliseconds, number, queue_shards, text, whole
+from lago.settings import Environment, milliseconds, number, queue_shards, text, whole
 from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.watches import WatchStore
@@ -26,16 +25,25 @@ from lago.wiring.clock import now, pause
 SECRET_SECONDS = 300
 """How long a secret is cached in the function: a rotated one is used after five minutes at the latest."""
 
-_SENDING = {"keepalive_seconds": 20.0, "read_seconds": 6.0, "total_seconds": 8.0}
-"""A POST can't be repeated safely, so none goes over a connection that may have died while the function was frozen; and
-a send that hangs ends well before the function and the lease do."""
+HTTP = HttpSettings(
+    connect_seconds=2,
+    read_seconds=5,
+    total_seconds=7,
+    keepalive_seconds=20,
+    max_connections=max(notify.THREADS, drain.THREADS),
+)
+"""A POST can't be repeated safely, so none goes over a connection that may have died while the function was frozen; a
+send that hangs ends well before function and lease do; and no send waits for a connection that a hanging one holds."""
+LONGEST_REQUEST = Milliseconds(int(1000 * (HTTP.connect_seconds + 2 * HTTP.read_seconds)))
+"""Connecting, a body that is written slowly, and the first byte of an answer that never comes."""
+SHORTEST_LEASE = 35
+"""Seconds: a lease that did not outlast the slowest send would let none start (`Sender`)."""
 
 
 class SendingSettings(Struct, frozen=True, kw_only=True):
     """What Notify and Drain share. `token_parameter` names the SSM parameter that holds the bot token."""
 
     delivery: DeliverySettings
-    http: HttpSettings
     telegram_api_url: str
     token_parameter: str
     queue_shards: int
@@ -53,10 +61,9 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
                     jitter=number(environment, "RETRY_JITTER", 0.1, low=0, high=0.5),
                     attempts=whole(environment, "RETRY_ATTEMPTS", 6, low=1, high=20),
                 ),
-                lease=milliseconds(environment, "LEASE_SECONDS", 60, low=2, high=900),
+                lease=milliseconds(environment, "LEASE_SECONDS", 60, low=SHORTEST_LEASE, high=900),
                 club_threshold=whole(environment, "CLUB_THRESHOLD", 3, low=1, high=50),
             ),
-            http=replace(http_settings(environment), **_SENDING),
             telegram_api_url=text(environment, "TELEGRAM_API_URL", "https://api.telegram.org"),
             token_parameter=text(environment, "TELEGRAM_TOKEN_PARAMETER"),
             queue_shards=queue_shards(environment),
@@ -109,11 +116,11 @@ def make_mailboxes(settings: SendingSettings) -> MailboxStore:
 def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
     """The one way out, with every channel that this version knows."""
     telegram = TelegramChannel(
-        http.client(settings.http),
+        http.client(HTTP),
         api_url=settings.telegram_api_url,
         clock=now,
         sleep=pause,
-        longest_request=Milliseconds(int(1000 * settings.http.total_seconds)),
+        longest_request=LONGEST_REQUEST,
     )
     channels: dict[str, Channel] = {telegram.name: telegram}
     return Sender(
