@@ -49,6 +49,7 @@ class World:
             "TELEGRAM_API_URL": self.web.url,
             "WILLHABEN_BASE_URL": self.web.url,
             "REQUEST_SPACING_MS": "0",
+            "SCRAPE_THREADS": "1",  # one connection, so that it can be followed
         }
         told = {name: known.get(name, value) for name, value in declared.items()}
         return CREDENTIALS | told | {"AWS_ENDPOINT_URL": self.aws.url}
