@@ -6,7 +6,9 @@
 #   make local-invoke each function once in its container (says so and skips without a container engine)
 #   make bench        all benchmarks (bench-reuse, bench-cost, bench-decode one by one)
 #   make build, deploy    sam build; sam deploy (CONFIG_ENV=default|local|prod)
-#   make format, clean, requirements
+#   make format       lays out the code and mends what can be mended
+#   make requirements pins anew what is installed
+#   make clean        removes what was installed and built; the local cloud's state in .local/ stays
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -67,7 +69,7 @@ local-invoke: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
 
 bench: bench-reuse bench-decode bench-cost
 
-bench-%: .venv/dev/.made
+bench-reuse bench-decode bench-cost: bench-%: .venv/dev/.made .venv/cloud/.made
 	$(DEV)/python bench/$*.py
 
 requirements: .venv/dev/.made
