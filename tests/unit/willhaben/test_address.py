@@ -20,6 +20,12 @@ def test_two_people_who_paste_the_same_search_with_different_noise_share_it() ->
     assert first.params == (("PRICE_TO", "500"), ("keyword", "rennrad"))
 
 
+@pytest.mark.parametrize("price", ["500.0", "500.00"])
+def test_a_round_price_is_the_same_search_with_and_without_cents(price: str) -> None:
+    assert parse_url(f"{MARKET}?PRICE_TO={price}") == parse_url(f"{MARKET}?PRICE_TO=500")
+    assert parse_url(f"{MARKET}?PRICE_TO=500.50") != parse_url(f"{MARKET}?PRICE_TO=500")
+
+
 @pytest.mark.parametrize(
     "url",
     [

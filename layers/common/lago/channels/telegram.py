@@ -29,8 +29,8 @@ _log = logging.getLogger("lago.telegram")
 CHAT_SPACING = Milliseconds(1_000)
 GROUP_SPACING = Milliseconds(3_000)
 """20 messages a minute (core.telegram.org/bots/faq, limits)."""
-OVERALL_SPACING = Milliseconds(34)
-"""30 messages a second to all chats together (the same page)."""
+OVERALL_SPACING = Milliseconds(67)
+"""30 messages a second to all chats together (the same page); Notify and Drain may send at once: each keeps to half."""
 
 LONGEST_REQUEST = Milliseconds(20_000)
 """Connecting, sending and reading, with the time-outs that HttpSettings has by default."""
@@ -51,7 +51,7 @@ class _Form(Struct, frozen=True):
 
 
 class TelegramChannel:
-    """Sends through `client`, at most 30 requests a second in this process. Thread-safe.
+    """Sends through `client`, at most 15 requests a second in this process. Thread-safe.
 
     `longest_request` is the longest that `client` lets one request take. Up to four requests may belong to one send
     (a moved chat, three forms); as a refusal comes fast, `timeout` covers two of the longest, and no further request

@@ -28,6 +28,9 @@ _NOISE = frozenset(
         "srcadd", "fbclid", "gclid", "msclkid", "mc_cid", "mc_eid", "_ga", "_gl",
     }
 )  # fmt: skip
+_PRICES = ("PRICE_FROM", "PRICE_TO")
+_ROUND = re.compile(r"(?<=\d)\.0+$", re.ASCII)
+"""500 and 500.00 are one price, and so one search."""
 _CATEGORY_SEGMENT = re.compile(r"(?:[^/]*-)?([0-9]{3,9})")
 
 _EXAMPLE = f"such as {PUBLIC_BASE}{MARKETPLACE}?keyword=rennrad"
@@ -128,7 +131,7 @@ def _params(parts: SplitResult) -> list[tuple[str, str]]:
 
 def _tidy(pair: tuple[str, str]) -> tuple[str, str]:
     name, value = (" ".join(unicodedata.normalize("NFC", text).split()) for text in pair)
-    return name, value
+    return name, _ROUND.sub("", value) if name in _PRICES else value
 
 
 def _is_noise(name: str) -> bool:
