@@ -1,7 +1,8 @@
 """Sends messages under their mailbox's claim: the one way out, shared by Notify (from the outbox) and Drain (rows)."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
@@ -11,12 +12,12 @@ from lago.channels.base import Channel
 from lago.domain.backoff import Backoff
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds, NotificationId, Sleep
 from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air, settle, settled
-from lago.domain.notification import Message, Notification
+from lago.domain.notification import Destination, Message, Notification
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.resolve import resolve
 from lago.domain.watch import Filters
-from lago.errors import ConflictError, LagoError
-from lago.store.deliveries import DeliveryStore, subject
+from lago.errors import ConflictError, LagoError, StoreUnavailableError
+from lago.store.deliveries import DeliveryStore, subject, telling
 from lago.store.mailboxes import MailboxStore
 from lago.store.watches import WatchStore
 
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 
 PATIENCE = Milliseconds(3_500)
 """A gate that opens this soon (a channel's own pace) is waited for; a longer one sends the message to the queue."""
+RETURNED = Milliseconds(1_000)
+"""How soon a message comes again whose claim the store's slowness used up before it was sent, uncharged."""
 PARKED = Milliseconds(300_000)
 """How long a message of a channel that this version does not know waits, uncharged."""
 
@@ -125,10 +128,11 @@ class Sender:
     def _deliver_one(self, head: Head, message: list[Candidate], deadline: EpochMs) -> _Sent | None:
         """One message at once, or None when it has to queue: rows that wait are never overtaken."""
         now = self._clock()
-        blocked = head.waiting or head.failures or head.destination.disabled or head.leased(now) or head.lost(now)
+        ids = [candidate.row.id for candidate in message]
+        crashed = head.lost(now).intersection(ids)
+        blocked = head.waiting or head.failures or head.destination.disabled or head.leased(now) or crashed
         if blocked or not self._may_start(head, deadline) or not self._gate_opened(head):
             return None
-        ids = [candidate.row.id for candidate in message]
         claim = self._claim(head, ids)
         if claim is None:
             return None
@@ -137,11 +141,11 @@ class Sender:
     def _enqueue(self, head: Head, rows: list[Row]) -> int:
         """Queue rows; what a dead sender left in the air is charged now that it is back (design, rule 4)."""
         now = self._clock()
-        fresh = self._mailboxes.head(head.destination.id) or head
-        lost = fresh.lost(now)
-        policy = self._settings.policy
-        charged = [lost_in_the_air(row, policy, now) if row.id in lost else row for row in rows]
-        return self._mailboxes.enqueue(head.destination, tuple(charged), now=now)
+
+        def charged(row: Row) -> Row:
+            return lost_in_the_air(row, self._settings.policy, now)
+
+        return self._mailboxes.enqueue(head.destination, tuple(rows), now=now, charged=charged)
 
     # from the queue
 
@@ -161,10 +165,13 @@ class Sender:
     def _drain_one(self, destination: DestinationId, deadline: EpochMs) -> Tally | None:
         now = self._clock()
         head = self._mailboxes.head(destination)
-        if head is None or head.leased(now) or not self._may_start(head, deadline) or not self._gate_opened(head):
+        if head is None or head.leased(now) or not self._may_start(head, deadline):
+            return None
+        if not self._gate_opened(head):
+            self._postpone(head, [])
             return None
         rows = self._mailboxes.waiting(destination, self._settings.batch + 1)
-        lost = self._lost_rows(head, rows, now)
+        lost = self._lost_rows(head, rows)
         if lost:
             return self._charge_lost(head, lost)
         now = self._clock()
@@ -172,17 +179,16 @@ class Sender:
         expired = [row for row in ready if now - row.created > self._settings.expiry]
         if expired:
             return self._bury(head, expired, rows)
-        if head.destination.disabled or (rows and not ready):
+        if head.destination.disabled or not ready:
             self._postpone(head, rows)
-            return None
-        if not ready:
             return None
         message = self._choose(head, ready)
         chosen = {row.id for row in message}
         claim = self._claim(head, chosen)
         if claim is None:
             return None
-        candidates = [Candidate(row, self._filters(row.notification)) for row in message]
+        with self._refunding(claim):
+            candidates = [Candidate(row, self._filters(row.notification)) for row in message]
         following = next((row.next_attempt_at for row in rows if row.id not in chosen), None)
         sent = self._send(claim, candidates, stored=True, next_row_at=following)
         return sent.tally
@@ -194,8 +200,8 @@ class Sender:
         clubbable = [row for row in ready if not row.alone][: self._settings.batch]
         return clubbable if len(clubbable) > self._settings.club_threshold else clubbable[:1]
 
-    def _lost_rows(self, head: Head, rows: list[Row], now: EpochMs) -> list[Row]:
-        lost = head.lost(now)
+    def _lost_rows(self, head: Head, rows: list[Row]) -> list[Row]:
+        lost = frozenset(head.in_flight)
         found = {row.id: row for row in rows if row.id in lost}
         for id_ in lost - found.keys():
             row = self._mailboxes.row(head.destination.id, id_)
@@ -207,8 +213,7 @@ class Sender:
         """Charge what a dead claimer left in the air, in one write with the claim that notices it."""
         now = self._clock()
         charged = tuple(lost_in_the_air(row, self._settings.policy, now) for row in lost)
-        suspects = head.lost(now) - {row.id for row in lost}
-        claim = self._claim(head, (), lost=charged, suspects=suspects)
+        claim = self._claim(head, (), lost=charged)
         if claim is None:
             return None
         kept = Settlement(failures=head.failures, gate_until=head.gate_until)
@@ -229,8 +234,14 @@ class Sender:
         return Tally(dead=len(buried))
 
     def _postpone(self, head: Head, rows: list[Row]) -> None:
-        """Set when the mailbox is looked at again: its rows wait, or its destination is disabled."""
+        """Set when the mailbox is looked at again: when its rows or its gate say, later while it is disabled, or never.
+
+        `rows` are the first that wait, as far as they were read. Nothing is written when that is set already.
+        """
         now = self._clock()
+        timed = head.due_at > now if head.due_at is not None else not head.waiting
+        if timed:
+            return
         claim = self._claim(head, ())
         if claim is None:
             return
@@ -260,15 +271,9 @@ class Sender:
             self._sleep(Milliseconds(pause))
         return True
 
-    def _claim(
-        self,
-        head: Head,
-        ids: Iterable[NotificationId],
-        *,
-        lost: tuple[Row, ...] = (),
-        suspects: frozenset[NotificationId] | None = None,
-    ) -> Head | None:
+    def _claim(self, head: Head, ids: Iterable[NotificationId], *, lost: tuple[Row, ...] = ()) -> Head | None:
         now = self._clock()
+        ids = tuple(ids)
         try:
             return self._mailboxes.claim(
                 head,
@@ -276,25 +281,39 @@ class Sender:
                 now=now,
                 lease_until=EpochMs(now + self._settings.lease),
                 lost=lost,
-                suspects=frozenset(head.suspects) if suspects is None else suspects,
+                suspects=head.suspects_beside((*ids, *(row.id for row in lost)), now),
             )
         except ConflictError:
             return None
 
+    @contextmanager
+    def _refunding(self, claim: Head) -> Iterator[None]:
+        """Give the claim back when the store fails before anything was sent: nothing was in the air."""
+        try:
+            yield
+        except StoreUnavailableError:
+            same = Settlement(failures=claim.failures, gate_until=claim.gate_until)
+            with suppress(StoreUnavailableError):
+                self._mailboxes.release(claim, same, now=self._clock())
+            raise
+
     def _send(self, claim: Head, candidates: list[Candidate], *, stored: bool, next_row_at: EpochMs | None) -> _Sent:
         """Under the claim: look up what was told, send what is news, log it, settle."""
-        told = self._deliveries.told(
-            claim.destination.id, [candidate.row.notification.event for candidate in candidates]
-        )
+        with self._refunding(claim):
+            told = self._deliveries.told(
+                claim.destination.id, [candidate.row.notification.event for candidate in candidates]
+            )
         rows, silent, cancelled = [], [], []
         for row, filters in candidates:
-            news = resolve(row.notification, told.get(subject(row.notification.event)), filters)
+            about = subject(row.notification.event)
+            news = resolve(row.notification, told.get(about), filters)
             if not filters:
                 cancelled.append(row.id)
             elif news is None:
                 silent.append(row.id)
             else:
                 rows.append(replace(row, notification=news))
+                told[about] = telling(news.event, self._clock())  # two of one ad in a club are one story
         settlement = Settlement(failures=claim.failures, gate_until=claim.gate_until)
         if rows:
             settlement = self._send_rows(claim, tuple(rows))
@@ -323,7 +342,7 @@ class Sender:
         kinds = [row.notification.kind for row in rows]
         log.info("sent", extra={**extra, "kinds": kinds, "ids": [row.id for row in rows]})
         if outcome.kind is OutcomeKind.DELIVERED:
-            self._deliveries.log(destination.id, (row.notification.event for row in rows), now)
+            self._log(destination, rows, now)
         if outcome.kind is OutcomeKind.DESTINATION:
             self._pause_watches(rows, outcome.reason)
         return settle(
@@ -336,6 +355,14 @@ class Sender:
             random=self._random,
         )
 
+    def _log(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> None:
+        try:
+            self._deliveries.log(destination.id, (row.notification.event for row in rows), now)
+        except StoreUnavailableError:
+            # told all the same: what is a row by now is not to be sent again
+            self._mailboxes.acknowledge(destination, [row.id for row in rows])
+            raise
+
     def _outcome(self, channel: Channel | None, claim: Head, message: Message) -> Outcome:
         destination = claim.destination
         if channel is None:
@@ -345,6 +372,9 @@ class Sender:
             secret = self._secrets.get(destination.credentials)
         except LagoError as error:
             return Outcome(kind=OutcomeKind.OUTAGE, reason=str(error))
+        if claim.lease_until is not None and self._clock() + channel.timeout > claim.lease_until:
+            # another may claim the mailbox before this send ends
+            return Outcome(kind=OutcomeKind.GATE, reason="no time left under the claim", retry_after=RETURNED)
         return channel.send(destination, secret, message)
 
     def _settle(
@@ -356,16 +386,16 @@ class Sender:
         stored: bool,
         next_row_at: EpochMs | None,
     ) -> None:
+        if settlement.recovered:
+            self._redrive_outage(claim)  # before the recovery is recorded: dying in between, it is noticed again
         now = self._clock()
         if stored:
             self._mailboxes.record(claim, settlement, new=False, next_row_at=next_row_at, now=now)
-        elif not settlement.kept:
+        elif not settlement.kept and not settlement.address:
             self._mailboxes.release(claim, settlement, now=now)
-        elif not self._mailboxes.record(claim, settlement, new=True, next_row_at=None, now=now):
+        elif not self._mailboxes.record(claim, settlement, new=True, next_row_at=None, now=now) and settlement.kept:
             # the claim was lost, so the failure is not ours to record; the message is still to be kept
             self._mailboxes.enqueue(claim.destination, rows, now=now)
-        if settlement.recovered:
-            self._redrive_outage(claim)
 
     def _redrive_outage(self, claim: Head) -> None:
         """What died of an outage comes back once by itself when its destination answers again (design, rule 6)."""

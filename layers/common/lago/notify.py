@@ -14,6 +14,7 @@ from lago.domain.mailbox import Row
 from lago.domain.notification import Notification, notification_id
 from lago.domain.search import Search
 from lago.domain.watch import Watch
+from lago.errors import StoreError
 from lago.ports import Searches
 from lago.store.watches import WatchStore
 
@@ -26,7 +27,7 @@ Fan = dict[DestinationId, dict[NotificationId, Candidate]]
 
 
 class NotifyReport(Struct, frozen=True, kw_only=True):
-    """What one outbox led to. `failed` counts destinations that the store failed for: the outbox stays then."""
+    """What one outbox led to. `failed` counts whom the store failed for: the outbox stays then."""
 
     search: SearchId
     events: int = 0
@@ -48,9 +49,6 @@ def notify(
     if search is None or search.outbox_id is None:
         return NotifyReport(search=search_id, tally=tally)
     fan, missed = fan_out(search, watches.of(search_id))
-    for watch, found in missed:
-        watches.count_missed(watch, found)
-
     failed = 0
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         sends = [
@@ -64,6 +62,12 @@ def notify(
                 # the outermost loop over destinations: one that fails must not hold back the others
                 log.exception("could not notify", extra={"search": search_id, "destination": destination})
                 failed += 1
+    for watch, found in missed:
+        try:
+            watches.count_missed(watch, found)
+        except StoreError:
+            log.exception("could not count what was missed", extra={"search": search_id, "watch": watch.id})
+            failed += 1
     cleared = failed == 0 and searches.clear_outbox(search_id, search.outbox_id)
     return NotifyReport(
         search=search_id,

@@ -5,7 +5,7 @@ their charge. Recording the outcome releases the mailbox. A claimer that dies le
 lease: whoever comes next finds it and charges those rows a lost dispatch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -20,6 +20,8 @@ HOUR_MS = 3_600_000
 HOURS_KEPT = 24
 HISTORY = 10
 """How many attempts a row remembers: a row's size must not grow with the number of its attempts."""
+SUSPECTS = 100
+"""How many ids a mailbox remembers as lost in the air: as many as an outbox can bring again."""
 
 _ANSWERED = (OutcomeKind.DELIVERED, OutcomeKind.MESSAGE, OutcomeKind.GATE, OutcomeKind.DESTINATION)
 """The far side is there and answers for itself: whatever it says, an outage is over."""
@@ -40,6 +42,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     notification: Notification
     created: EpochMs
+    """Since when it is of use: when it was found, or brought back from the dead."""
     next_attempt_at: EpochMs
     attempts: int = 0
     lost: int = 0
@@ -88,6 +91,14 @@ class Head(Struct, frozen=True, kw_only=True):
         """What a dead claimer left in the air, this time or before."""
         left = () if self.leased(now) else self.in_flight
         return frozenset((*left, *self.suspects))
+
+    def suspects_beside(self, handled: Iterable[NotificationId], now: EpochMs) -> frozenset[NotificationId]:
+        """What stays suspected by a claim that takes care of `handled`; the newest alone when it gets too much.
+
+        An outbox may never bring it again (its watch was removed): it costs a few bytes then and holds up nobody.
+        """
+        left = self.lost(now) - frozenset(handled)
+        return left if len(left) <= SUSPECTS else left.intersection(self.in_flight)
 
 
 class Settlement(Struct, frozen=True, kw_only=True):
@@ -144,7 +155,8 @@ def settle(
             return replace(same, gate_until=EpochMs(now + (outcome.retry_after or policy.base)))
         case OutcomeKind.MESSAGE | OutcomeKind.RENDER if len(rows) > 1:
             # one of the club is to blame, nobody knows which: uncharged, each alone next time
-            return replace(same, kept=tuple(replace(row, alone=True, next_attempt_at=now) for row in noted))
+            alone = (replace(row, alone=True, next_attempt_at=min(row.next_attempt_at, now)) for row in noted)
+            return replace(same, kept=tuple(alone))
         case OutcomeKind.MESSAGE:
             return replace(same, kept=tuple(dead(row, "message", now) for row in noted))
         case OutcomeKind.RENDER:

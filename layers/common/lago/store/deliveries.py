@@ -31,6 +31,11 @@ def subject(event: Event) -> str:
     return f"live/{event.watch}" if isinstance(event, WatchLive) else f"{event.source}/{event.ad}"
 
 
+def telling(event: Event, now: EpochMs) -> Told:
+    """What the log says once the event was told."""
+    return Told(None if isinstance(event, WatchLive) else event.price, now)
+
+
 class DeliveryStore:
     """The log of what was told. Every method may raise StoreUnavailableError."""
 
@@ -55,11 +60,12 @@ class DeliveryStore:
         """Note that the far side acknowledged these events. Twice is once."""
         with translated():
             for event in events:
+                told = telling(event, now)
                 DeliveryItem(
                     destination,
                     subject(event),
                     kind=event.kind,
-                    price=None if isinstance(event, WatchLive) else event.price,
-                    told_at=now,
+                    price=told.price,
+                    told_at=told.at,
                     expires_at=(now + self._days * DAY_MS) // 1000,
                 ).save()

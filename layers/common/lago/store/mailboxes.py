@@ -1,7 +1,7 @@
 """Mailboxes on DynamoDB: claim, record, enqueue, acknowledge. Rows, head and counters change in one transaction."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import batched
 from typing import NamedTuple
 
@@ -47,11 +47,16 @@ class MailboxStore:
     # destinations
 
     def put_destination(self, destination: Destination) -> None:
-        """Store a destination, new or changed; its mailbox keeps what waits."""
-        head = QueueItem(destination.id, HEAD)
+        """Store a destination, new or changed; its mailbox keeps what waits, due at once when it was disabled."""
+        actions: list[Action] = [QueueItem.destination.set(msgspec.json.encode(destination))]
+        before = self.head(destination.id)
+        if before and before.destination.disabled and not destination.disabled:
+            actions.append(QueueItem.gate_until.remove())
+            for first in self.waiting(destination.id, 1):
+                actions += self._due(destination.id, first.next_attempt_at)
         with transaction() as writes:
             writes.save(QueueItem(DIRECTORY, destination.id))
-            writes.update(head, [QueueItem.destination.set(msgspec.json.encode(destination))])
+            writes.update(QueueItem(destination.id, HEAD), actions)
 
     def destinations(self) -> list[DestinationId]:
         """Every destination that exists."""
@@ -124,8 +129,9 @@ class MailboxStore:
         """Become the one sender: raise the epoch, set the lease, name the rows in the air.
 
         `lost` are rows that an earlier claimer left in the air, as they are now (charged, maybe dead): they are stored
-        in the same write. Raises ConflictError when another claimed, or rows arrived, since `head` was read. A claim
-        that the SDK repeats because its answer was lost is recognised by its token.
+        in the same write. The mailbox comes back as it is under the claim: its destination may have changed since
+        `head` was read. Raises ConflictError when another claimed, or rows arrived. A claim that the SDK repeats
+        because its answer was lost is recognised by its token.
         """
         token = secrets.token_hex(8)
         deaths = sum(row.died is not None for row in lost)
@@ -152,12 +158,15 @@ class MailboxStore:
                     actions.append(QueueItem.waiting.add(-deaths))
                 self._write(head.destination, kept=lost, head_actions=actions, head_condition=condition)
             else:
+                item = QueueItem(head.destination.id, HEAD)
                 with translated():
-                    QueueItem(head.destination.id, HEAD).update(actions, condition=condition)
+                    item.update(actions, condition=condition)
+                return head_of(item)
         except ConflictError:
-            item = find(QueueItem, head.destination.id, HEAD, consistent=True)
-            if item is None or item.claimer != token:
+            found = find(QueueItem, head.destination.id, HEAD, consistent=True)
+            if found is None or found.claimer != token:
                 raise
+            return head_of(found)
         return claimed
 
     def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
@@ -183,9 +192,13 @@ class MailboxStore:
 
         `new` says that the kept rows are not stored yet, `next_row_at` when the first of the other rows is due. Says
         whether the claim still held. If not: failures are not recorded (someone else is at it), acknowledgements are.
+        What the far side said of a destination that was changed meanwhile says nothing about the new one.
         """
         rows_known = claim.waiting
         done = settlement.done if not new else ()
+        same_destination: Condition | None = None
+        if settlement.address or settlement.disabled:
+            same_destination = QueueItem.destination == msgspec.json.encode(claim.destination)
         for _ in range(TRIES):
             died = sum(row.died is not None for row in settlement.kept)
             arriving = len(settlement.kept) - died if new else -died
@@ -200,6 +213,7 @@ class MailboxStore:
             actions += self._due(claim.destination.id, due_at)
             if left != rows_known:
                 actions.append(QueueItem.waiting.add(left - rows_known))
+            unchanged = (QueueItem.epoch == claim.epoch) & _is(QueueItem.waiting, rows_known)
             try:
                 self._write(
                     claim.destination,
@@ -207,7 +221,7 @@ class MailboxStore:
                     kept=settlement.kept,
                     new=new,
                     head_actions=actions,
-                    head_condition=(QueueItem.epoch == claim.epoch) & _is(QueueItem.waiting, rows_known),
+                    head_condition=unchanged & same_destination if same_destination is not None else unchanged,
                 )
             except ConflictError:
                 head = self.head(claim.destination.id)
@@ -215,6 +229,9 @@ class MailboxStore:
                     self.acknowledge(claim.destination, done)
                     return False
                 rows_known = head.waiting
+                same_destination = None
+                if head.destination != claim.destination:
+                    settlement = replace(settlement, address=None, disabled=None)
                 # what another acknowledged, or queued, between our read and our write
                 done = tuple(id_ for id_ in done if self.row(claim.destination.id, id_) is not None)
                 fresh = self._unknown(settlement.kept)
@@ -227,42 +244,60 @@ class MailboxStore:
     def acknowledge(self, destination: Destination, ids: Iterable[NotificationId]) -> None:
         """Remove delivered rows, waiting or dead, whoever holds the mailbox: a success is accepted from any epoch."""
         for id_ in ids:
-            row = self.row(destination.id, id_)
-            if row is None:
-                continue
-            actions: list[Action] = [] if row.died is not None else [QueueItem.waiting.add(-1)]
-            try:
-                self._write(destination, done=(id_,), dead_done=row.died is not None, head_actions=actions)
-            except ConflictError:
-                continue  # another acknowledged it first
+            for _ in range(TRIES):
+                row = self.row(destination.id, id_)
+                if row is None:
+                    break
+                actions: list[Action] = [] if row.died is not None else [QueueItem.waiting.add(-1)]
+                try:
+                    self._write(destination, done=(id_,), dead_done=row.died is not None, head_actions=actions)
+                except ConflictError:
+                    continue  # acknowledged by another, dead or redriven since it was read
+                break
 
-    def enqueue(self, destination: Destination, rows: tuple[Row, ...], *, now: EpochMs) -> int:
+    def enqueue(
+        self,
+        destination: Destination,
+        rows: tuple[Row, ...],
+        *,
+        now: EpochMs,
+        charged: Callable[[Row], Row] = lambda row: row,
+    ) -> int:
         """Store rows that can't be sent now, without a claim; a row that is there already stays as it is.
 
-        Returns how many were new.
+        `charged` makes of a row that a dead sender left in the air what is stored of it. Returns how many were new.
         """
         stored = 0
         for chunk in batched(rows, CHUNK, strict=False):
-            stored += self._enqueue_chunk(destination, chunk, now)
+            stored += self._enqueue_chunk(destination, chunk, now, charged)
         return stored
 
-    def _enqueue_chunk(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> int:
+    def _enqueue_chunk(
+        self, destination: Destination, rows: tuple[Row, ...], now: EpochMs, charged: Callable[[Row], Row]
+    ) -> int:
         for _ in range(TRIES):
             fresh = self._unknown(rows)
             if not fresh:
                 return 0
             head = self.head(destination.id)
-            due_at = max(now, head.gate_until) if head else now
-            # a mailbox that waits for nothing but a row's own retry is due for the fresh one at once
-            sooner = head is None or head.due_at is None or head.due_at > due_at
-            actions: list[Action] = [QueueItem.waiting.add(len(fresh))]
-            actions += self._due(destination.id, due_at) if sooner else []
-            settled = frozenset(row.id for row in fresh)
-            if head and settled & set(head.suspects):
-                actions.append(QueueItem.suspects.delete(settled & set(head.suspects)))
+            if head is None:
+                raise ConflictError(f"there is no destination {destination.id}")
+            lost = head.lost(now).intersection(row.id for row in fresh)
+            kept = tuple(charged(row) if row.id in lost else row for row in fresh)
+            actions: list[Action] = []
+            if arriving := sum(row.died is None for row in kept):
+                # also when it is due already: a sender that ends just now may be about to take it off the index
+                due_at = max(now, head.gate_until)
+                actions = [QueueItem.waiting.add(arriving)]
+                actions += self._due(destination.id, due_at if head.due_at is None else min(due_at, head.due_at))
+            condition: Condition = QueueItem.destination.exists()
+            if lost:
+                condition &= _is(QueueItem.epoch, head.epoch)
+                for ids, attribute in ((head.in_flight, QueueItem.in_flight), (head.suspects, QueueItem.suspects)):
+                    if noticed := lost.intersection(ids):
+                        actions.append(attribute.delete(set(noticed)))
             try:
-                exists = QueueItem.destination.exists()
-                self._write(destination, kept=fresh, new=True, head_actions=actions, head_condition=exists)
+                self._write(destination, kept=kept, new=True, head_actions=actions, head_condition=condition)
             except ConflictError:
                 continue
             return len(fresh)
@@ -280,21 +315,31 @@ class MailboxStore:
         return cancelled
 
     def redrive(self, destination: Destination, rows: Iterable[Row], *, now: EpochMs) -> int:
-        """Bring dead letters back, with all their attempts. Returns how many were still dead."""
-        revived = 0
-        for row in rows:
-            fresh = replace(
-                row, died=None, dead_reason=None, attempts=0, lost=0, generation=row.generation + 1, next_attempt_at=now
+        """Bring dead letters back to their place, with all their attempts. Returns how many were still dead."""
+        fresh = [
+            replace(
+                row,
+                died=None,
+                dead_reason=None,
+                attempts=0,
+                lost=0,
+                generation=row.generation + 1,
+                created=now,
+                next_attempt_at=min(row.next_attempt_at, now),
             )
-            head = self.head(destination.id)
-            due_at = max(now, head.gate_until) if head else now
-            actions = [QueueItem.waiting.add(1), *self._due(destination.id, due_at)]
-            try:
-                self._write(destination, kept=(fresh,), revived=True, head_actions=actions)
-                revived += 1
-            except ConflictError:
-                continue  # delivered or redriven meanwhile
-        return revived
+            for row in rows
+        ]
+        return sum(self._revive(destination, chunk, now) for chunk in batched(fresh, CHUNK, strict=False))
+
+    def _revive(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> int:
+        head = self.head(destination.id)
+        due_at = max(now, head.gate_until) if head else now
+        actions = [QueueItem.waiting.add(len(rows)), *self._due(destination.id, due_at)]
+        try:
+            self._write(destination, kept=rows, revived=True, head_actions=actions)
+        except ConflictError:  # one of them was delivered or redriven meanwhile
+            return sum(self._revive(destination, (row,), now) for row in rows) if len(rows) > 1 else 0
+        return len(rows)
 
     # writing
 
