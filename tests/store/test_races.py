@@ -60,6 +60,27 @@ def test_a_row_that_arrives_just_as_the_last_one_is_settled_is_not_stranded():
     assert due(queue) == [ME]
 
 
+def test_a_send_is_settled_however_fast_rows_arrive_meanwhile():
+    queue, first = a_queue(), a_row()
+    queue.enqueue(a_destination(), (first,), now=NOW)
+    claim = queue.claim(queue.head(ME), [first.id], now=NOW, lease_until=EpochMs(NOW + 60_000))
+    busy, write = MailboxStore(shards=1), queue._write
+    arrivals = (a_row(an_event(str(n))) for n in range(2, 100))
+
+    def write_too_late(*args, **kwargs):
+        busy.enqueue(a_destination(), (next(arrivals),), now=NOW)
+        write(*args, **kwargs)
+
+    queue._write = write_too_late
+
+    assert queue.record(claim, Settlement(done=(first.id,)), new=False, next_row_at=None, now=NOW)
+
+    head = queue.head(ME)
+    assert head.lease_until is None
+    assert head.waiting == len(queue.waiting(ME, 100)) > 0
+    assert due(queue) == [ME]
+
+
 def test_a_mailbox_whose_rows_were_all_cancelled_leaves_the_index():
     post = a_post(outage())
     watching(post)

@@ -199,21 +199,25 @@ class MailboxStore:
         same_destination: Condition | None = None
         if settlement.address or settlement.disabled:
             same_destination = QueueItem.destination == msgspec.json.encode(claim.destination)
-        for _ in range(TRIES):
+        for tried in range(TRIES):
             died = sum(row.died is not None for row in settlement.kept)
-            arriving = len(settlement.kept) - died if new else -died
-            left = rows_known + arriving - len(done)
+            change = (len(settlement.kept) - died if new else -died) - len(done)
             times = [row.next_attempt_at for row in settlement.kept if row.died is None]
             if next_row_at is not None:
                 times.append(next_row_at)
-            if rows_known != claim.waiting:
-                times.append(now)  # a row arrived meanwhile, due at once
+            if tried:
+                times.append(now)  # a row may have arrived meanwhile, due at once
+            unchanged: Condition = QueueItem.epoch == claim.epoch
+            left = rows_known + change
+            if tried < TRIES - 1:
+                unchanged &= _is(QueueItem.waiting, rows_known)
+            else:
+                left = max(left, 1)  # they arrive faster than they are counted here: listed in vain does no harm
             due_at = max(settlement.gate_until, min(times, default=now)) if left > 0 else None
             actions = _after(claim, settlement, now)
             actions += self._due(claim.destination.id, due_at)
-            if left != rows_known:
-                actions.append(QueueItem.waiting.add(left - rows_known))
-            unchanged = (QueueItem.epoch == claim.epoch) & _is(QueueItem.waiting, rows_known)
+            if change:
+                actions.append(QueueItem.waiting.add(change))
             try:
                 self._write(
                     claim.destination,
@@ -224,6 +228,11 @@ class MailboxStore:
                     head_condition=unchanged & same_destination if same_destination is not None else unchanged,
                 )
             except ConflictError:
+                # what another acknowledged, or queued, between our read and our write
+                there = self._known(claim.destination.id, (*done, *(row.id for row in settlement.kept)))
+                done = tuple(id_ for id_ in done if id_ in there)
+                kept = tuple(row for row in settlement.kept if (row.id in there) is not new)
+                settlement = replace(settlement, kept=kept)
                 head = self.head(claim.destination.id)
                 if head is None or head.epoch != claim.epoch:
                     self.acknowledge(claim.destination, done)
@@ -232,11 +241,6 @@ class MailboxStore:
                 same_destination = None
                 if head.destination != claim.destination:
                     settlement = replace(settlement, address=None, disabled=None)
-                # what another acknowledged, or queued, between our read and our write
-                done = tuple(id_ for id_ in done if self.row(claim.destination.id, id_) is not None)
-                fresh = self._unknown(settlement.kept)
-                kept = fresh if new else tuple(row for row in settlement.kept if row not in fresh)
-                settlement = replace(settlement, kept=kept)
             else:
                 return True
         raise ConflictError("a mailbox changed under its claim, again and again")
@@ -276,7 +280,8 @@ class MailboxStore:
         self, destination: Destination, rows: tuple[Row, ...], now: EpochMs, charged: Callable[[Row], Row]
     ) -> int:
         for _ in range(TRIES):
-            fresh = self._unknown(rows)
+            there = self._known(destination.id, (row.id for row in rows))
+            fresh = tuple(row for row in rows if row.id not in there)
             if not fresh:
                 return 0
             head = self.head(destination.id)
@@ -383,11 +388,11 @@ class MailboxStore:
             return [QueueItem.due_shard.remove(), QueueItem.due_at.remove()]
         return [QueueItem.due_shard.set(shard_name(destination, self.shards)), QueueItem.due_at.set(due_at)]
 
-    def _unknown(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        keys = [(row.notification.destination, row.id) for row in rows]
+    def _known(self, destination: DestinationId, ids: Iterable[NotificationId]) -> set[str]:
+        """Which of these rows are there, waiting or dead."""
+        keys = [(destination, id_) for id_ in ids]
         with translated():
-            there = {item.id for item in QueueItem.batch_get(keys, consistent_read=True)}
-        return tuple(row for row in rows if row.id not in there)
+            return {item.id for item in QueueItem.batch_get(keys, consistent_read=True)}
 
 
 def _is(attribute: NumberAttribute, value: int) -> Condition:
