@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 
 import hypothesis.strategies as st
-from botocore.exceptions import ReadTimeoutError
+from botocore.exceptions import EndpointConnectionError
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -274,7 +274,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.disturbed = True
             if kind.startswith("killed"):
                 raise WorkerKilledError
-            raise ReadTimeoutError(endpoint_url="https://dynamodb")
+            raise EndpointConnectionError(endpoint_url="https://dynamodb")
 
         def before_call(**_: object) -> None:
             nonlocal pending

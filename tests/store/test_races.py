@@ -1,6 +1,7 @@
 """What two workers, a person and a failing store do to one mailbox at the wrong moment."""
 
 import pytest
+from botocore.exceptions import ClientError
 from msgspec.structs import replace
 
 from lago.domain.backoff import ALERT
@@ -9,6 +10,7 @@ from lago.domain.mailbox import Settlement
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.watch import Filters
 from lago.errors import StoreUnavailableError
+from lago.store.connection import connection
 from lago.store.mailboxes import Counts, MailboxStore
 from lago.store.queue_items import HEAD, QueueItem
 from tests.builders import ME, NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
@@ -58,6 +60,28 @@ def test_a_row_that_arrives_just_as_the_last_one_is_settled_is_not_stranded():
 
     assert queue.head(ME).waiting == 1
     assert due(queue) == [ME]
+
+
+def test_a_write_that_meets_others_on_the_shared_counter_goes_through():
+    queue = a_queue()
+    others = iter(range(7))
+
+    def busy(**_):
+        if next(others, None) is not None:
+            response = {
+                "Error": {"Code": "TransactionCanceledException", "Message": "busy"},
+                "CancellationReasons": [{"Code": "None"}, {"Code": "None"}, {"Code": "TransactionConflict"}],
+            }
+            raise ClientError(response, "TransactWriteItems")
+
+    events = connection().client.meta.events
+    events.register("before-call.dynamodb.TransactWriteItems", busy)
+    try:
+        assert queue.enqueue(a_destination(), (a_row(),), now=NOW) == 1
+    finally:
+        events.unregister("before-call.dynamodb.TransactWriteItems", busy)
+
+    assert queue.counts() == {"telegram": Counts(1, 0)}
 
 
 def test_a_send_is_settled_however_fast_rows_arrive_meanwhile():

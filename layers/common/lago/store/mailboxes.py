@@ -21,6 +21,8 @@ from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, item_of,
 CHUNK = 40
 """Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
 TRIES = 4
+BUSY_TRIES = 8
+"""How often a write is tried that meets others: all mailboxes of a shard and channel share one counter."""
 
 
 class DueMailbox(NamedTuple):
@@ -381,7 +383,7 @@ class MailboxStore:
                     counter = QueueItem(shard, f"counts#{destination.channel}")
                     writes.update(counter, [QueueItem.pending.add(pending), QueueItem.dead.add(dead)])
 
-        retried(TRIES, write)
+        retried(BUSY_TRIES, write)
 
     def _due(self, destination: DestinationId, due_at: int | None) -> list[Action]:
         if due_at is None:
