@@ -43,12 +43,12 @@ EXPECTED: dict[str, tuple[str, Callable[[Answer], bool]]] = {
 
 def main() -> int:
     """0 when every function answered as expected or there is no container engine, else 1."""
-    pull = has_image_to_pull()
-    if pull is None:
-        print("lago: no container engine runs here (start Docker to try this): local-invoke is skipped", flush=True)
-        return 0
-    shutil.rmtree(HOME / "state", ignore_errors=True)
     try:
+        pull = has_image_to_pull()
+        if pull is None:
+            print("lago: no container engine runs here (start Docker to try this): local-invoke is skipped", flush=True)
+            return 0
+        shutil.rmtree(HOME / "state", ignore_errors=True)
         with LocalStack(home=HOME, port=free_port(), name="lago-invoke", build=HOME / "build") as stack:
             print("lago: building and deploying into an embedded cloud", flush=True)
             stack.build()
@@ -63,9 +63,10 @@ def main() -> int:
 
 
 def has_image_to_pull() -> bool | None:
-    """Whether images are pulled by the engine as usual; None without an engine."""
+    """Whether images are pulled by the engine as usual; None without an engine. Raises LocalStackError."""
     if LABORATORY.exists():
-        subprocess.run([LABORATORY], check=True, stdout=sys.stderr)
+        if subprocess.run(["bash", LABORATORY], stdout=sys.stderr, check=False).returncode != 0:
+            raise LocalStackError(f"{LABORATORY} could not provide a container engine: see above")
         return False
     docker = shutil.which("docker")
     if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode != 0:
