@@ -48,9 +48,12 @@ RECEIVED = ("delivers", "moves", "loses the answer")
 DURING = ("a wake-up", "a drain", "a slow minute", "death before", "death after")
 """What happens in the middle of a send that is then delivered."""
 ACTS = st.lists(st.sampled_from([*OUTCOMES, *DURING]), max_size=4)
-FAULTS = st.none() | st.tuples(st.integers(1, 20), st.sampled_from(["down", "answer lost", "killed", "killed after"]))
+FAULTS = ("down", "answer lost", "killed", "killed after")
+OTHERS = ("a wake-up", "a drain", "a cancellation", "an acknowledgement")
+"""What another worker, or a person, does just before the n-th call of the store."""
+DISTURBANCES = st.none() | st.tuples(st.integers(1, 20), st.sampled_from([*FAULTS, *OTHERS]))
 
-Fault = tuple[int, str] | None
+Disturbance = tuple[int, str] | None
 
 
 class FarSide(FakeChannel):
@@ -88,8 +91,7 @@ class FarSide(FakeChannel):
             self.world.post.clock.now += 61_000  # the lease is over: a second sender is right to start
         else:
             self.sending = True
-        with suppress(StoreUnavailableError, WorkerKilledError):
-            (run_notify if act == "a wake-up" else run_drain)(self.world.post)
+        self.world.others_do("a wake-up" if act == "a wake-up" else "a drain")
         self.acts, self.sending = acts, False
 
 
@@ -131,14 +133,14 @@ class QueueMachine(RuleBasedStateMachine):
         found(*events)
         self.committed |= {notification_id(ME, event) for event in events}
 
-    @rule(acts=ACTS, fault=FAULTS)
-    def a_wake_up(self, acts: list[str], fault: Fault) -> None:
-        with self._run(acts, fault):
+    @rule(acts=ACTS, at=DISTURBANCES)
+    def a_wake_up(self, acts: list[str], at: Disturbance) -> None:
+        with self._run(acts, at):
             run_notify(self.post)
 
-    @rule(acts=ACTS, fault=FAULTS)
-    def a_drain(self, acts: list[str], fault: Fault) -> None:
-        with self._run(acts, fault):
+    @rule(acts=ACTS, at=DISTURBANCES)
+    def a_drain(self, acts: list[str], at: Disturbance) -> None:
+        with self._run(acts, at):
             run_drain(self.post)
 
     @rule(passed=st.sampled_from([1_000, 30_000, 61_000, 2 * MINUTE, 17 * MINUTE, 25 * 60 * MINUTE]))
@@ -185,8 +187,11 @@ class QueueMachine(RuleBasedStateMachine):
         self.watched = False
         self.unwanted |= self.committed
         if cancels:
-            waiting = [row for row in self.rows().values() if row.died is None]
-            self.post.mailboxes.cancel(self.head.destination, waiting)
+            self.cancel_all()
+
+    def cancel_all(self) -> None:
+        waiting = [row for row in self.rows().values() if row.died is None]
+        self.post.mailboxes.cancel(self.head.destination, waiting)
 
     @precondition(lambda self: not self.watched)
     @rule()
@@ -254,23 +259,38 @@ class QueueMachine(RuleBasedStateMachine):
 
     # how it is run
 
+    def others_do(self, what: str) -> None:
+        with suppress(StoreUnavailableError, WorkerKilledError):
+            match what:
+                case "a wake-up":
+                    run_notify(self.post)
+                case "a drain":
+                    run_drain(self.post)
+                case "a cancellation" if not self.watched:
+                    self.cancel_all()
+                case "an acknowledgement":
+                    self.an_old_sender_acknowledges()
+
     @contextmanager
-    def _run(self, acts: list[str], fault: Fault) -> Iterator[None]:
+    def _run(self, acts: list[str], at: Disturbance) -> Iterator[None]:
         self.far.acts, self.in_run, self.disturbed = list(acts), [], False
-        with self._failing(fault), suppress(StoreUnavailableError, WorkerKilledError):
+        with self._disturbing(at), suppress(StoreUnavailableError, WorkerKilledError):
             yield
         if self.disturbed:
             self.far.in_doubt.update(set(self.in_run))
 
     @contextmanager
-    def _failing(self, fault: Fault) -> Iterator[None]:
-        """At the n-th call of the store, once: it is down, or the process dies, before or after it was applied."""
+    def _disturbing(self, at: Disturbance) -> Iterator[None]:
+        """At the n-th call of the store, once: a fault, before or after it was applied, or what others do then."""
         calls = count(1)
-        nth, kind = fault or (0, "")
+        nth, kind = at or (0, "")
         after = kind in ("answer lost", "killed after")
         pending = False
 
         def strike() -> None:
+            if kind in OTHERS:
+                self.others_do(kind)
+                return
             self.disturbed = True
             if kind.startswith("killed"):
                 raise WorkerKilledError
