@@ -94,7 +94,8 @@ class Meter:
     @contextmanager
     def reading(self) -> Iterator[Callable[[], Units]]:
         """What was consumed inside the block, once it is over."""
-        before, after = Units(self.wru, self.rru), []
+        before = Units(self.wru, self.rru)
+        after: list[Units] = []
         yield lambda: after[0]
         after.append(Units(self.wru - before.wru, self.rru - before.rru))
 
