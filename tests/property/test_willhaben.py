@@ -24,7 +24,9 @@ PATHS = st.sampled_from(
 )
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp", "Cn", "Co"]), max_size=20)
 NAMES = st.sampled_from(["keyword", "PRICE_FROM", "PRICE_TO", "areaId", "ATTRIBUTE_TREE", "CAR_MODEL/MAKE", "x y", "ß"])
-PARAMS = st.lists(st.tuples(NAMES, TEXT), max_size=8)
+PRICES = ("PRICE_FROM", "PRICE_TO")
+AMOUNTS = st.from_regex(r"([0-9]{1,9}([.,][0-9]{1,2})?)?", fullmatch=True)
+PARAMS = st.lists(NAMES.flatmap(lambda name: st.tuples(st.just(name), AMOUNTS if name in PRICES else TEXT)), max_size=8)
 NOISE = st.lists(
     st.tuples(st.sampled_from(["sfId", "isNavigation", "page", "rows", "sort", "utm_source", "UTM_x", "view"]), TEXT),
     max_size=4,
@@ -88,7 +90,7 @@ def test_anything_pasted_is_a_query_or_told_to_be_none(text: str) -> None:
     assert query.path.startswith("/iad/")
 
 
-@given(TEXT.filter(str.split), CENTS, st.sets(st.integers(1, 99_999), max_size=4))
+@given(TEXT.filter(lambda text: bool(text.split())), CENTS, st.sets(st.integers(1, 99_999), max_size=4))
 def test_a_keyword_with_options_is_the_query_of_its_own_address(keyword: str, cents: int, areas: set[int]) -> None:
     query = query_from_keyword(keyword, price_to=german(cents), areas=sorted(areas))
 

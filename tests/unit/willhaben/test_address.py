@@ -112,6 +112,8 @@ def test_a_search_on_the_configured_server_is_the_same_search() -> None:
         (f"{MARKET}?keyword=%ff", "in UTF-8"),
         (f"{MARKET}/%ff-1", "in UTF-8"),
         (f"{MARKET}?keyword=a%00b", "without control characters"),
+        (f"{MARKET}?PRICE_TO=abc", "500 for PRICE_TO instead of 'abc'"),
+        (f"{MARKET}?PRICE_TO=500&PRICE_FROM=-5", "500 for PRICE_FROM instead of '-5'"),
         (f"{MARKET}?{'&'.join(f'a{n}=1' for n in range(61))}", "at most 60 parameters"),
         (f"{MARKET}?keyword={'x' * 2000}", "at most 2000 characters"),
     ],

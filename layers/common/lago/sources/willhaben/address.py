@@ -31,6 +31,7 @@ _NOISE = frozenset(
 _PRICES = ("PRICE_FROM", "PRICE_TO")
 _ROUND = re.compile(r"(?<=\d)\.0+$", re.ASCII)
 """500 and 500.00 are one price, and so one search."""
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _CATEGORY_SEGMENT = re.compile(r"(?:[^/]*-)?([0-9]{3,9})")
 
 _EXAMPLE = f"such as {PUBLIC_BASE}{MARKETPLACE}?keyword=rennrad"
@@ -46,6 +47,7 @@ def parse_url(text: str, base_url: str = PUBLIC_BASE) -> Query:
     segments, parts = _segments(url, base_url)
     params = _params(parts)
     _refuse_other_pages(url, segments, params)
+    _refuse_words_for_prices(url, params)
     return canonical("/" + "/".join(segments), params)
 
 
@@ -153,3 +155,10 @@ def _refuse_other_pages(url: str, segments: list[str], params: list[tuple[str, s
     is_list = segments[:3] == MARKETPLACE.strip("/").split("/") or (head in _VERTICALS and len(segments) > 2)
     if not is_list:
         raise BadInputError("url", url, _RESULT_LIST)
+
+
+def _refuse_words_for_prices(url: str, params: list[tuple[str, str]]) -> None:
+    """What willhaben makes of such a bound is its own affair: it might well be no bound at all."""
+    for name, value in params:
+        if name in _PRICES and value and not _NUMBER.fullmatch(value):
+            raise BadInputError("url", url, f"an amount in euros such as 500 for {name} instead of {value[:40]!r}")

@@ -26,24 +26,27 @@ _WALL_HEADERS = ("x-amzn-waf-action", "cf-mitigated")
 
 
 class WillhabenSettings(Struct, frozen=True, kw_only=True):
-    """`base_url` is where pages are fetched, `rows` the page size asked for, `contact` goes into the user agent."""
+    """`base_url` is where pages are fetched, `rows` the page size asked for, `contact` goes into the user agent.
+
+    Errors name the environment variables that these come from.
+    """
 
     base_url: str = PUBLIC_BASE
     rows: int = 30
     contact: str = ""
 
     def __post_init__(self) -> None:
-        """Raises SettingError that names the field."""
+        """Raises SettingError."""
         parts = urlsplit(self.base_url)
         is_base = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment
         if not is_base or parts.path or parts.username:
-            msg = f"base_url must be like https://www.willhaben.at, got {self.base_url!r}"
+            msg = f"WILLHABEN_BASE_URL must be like https://www.willhaben.at, got {self.base_url!r}"
             raise SettingError(msg)
         if not 1 <= self.rows <= MOST_ROWS:
-            msg = f"rows must be from 1 to {MOST_ROWS}, got {self.rows}"
+            msg = f"SCRAPE_ROWS must be from 1 to {MOST_ROWS}, got {self.rows}"
             raise SettingError(msg)
         if not re.fullmatch(r"[!-~ ]{0,200}", self.contact) or set("()") & set(self.contact):
-            msg = f"contact must be a mail or web address, got {self.contact!r}"
+            msg = f"CONTACT must be a mail or web address, got {self.contact!r}"
             raise SettingError(msg)
 
 
