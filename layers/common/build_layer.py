@@ -26,6 +26,9 @@ UNUSED = (
     "aws_lambda_powertools/event_handler/openapi/swagger_ui",
 )
 UNUSED_EVERYWHERE = ("tests", "test", "__pycache__")
+# the system's certificates, as pip uses them: a company's proxy has its own (the second is the name in older uv)
+CERTIFICATES = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
+LAST_LINES = 10  # of an installer's own words, when it fails
 
 
 def main(source: Path, artifacts: Path) -> None:
@@ -43,14 +46,19 @@ def main(source: Path, artifacts: Path) -> None:
 
 
 def install(target: Path, requirements: list[str], architecture: str) -> None:
-    """Unpack the wheels of `requirements` for Lambda on `architecture` into `target`."""
+    """Unpack the wheels of `requirements` for Lambda into `target`, or end with what the installer said."""
     listed = target.parent / f"requirements-{architecture}.txt"
     target.mkdir(parents=True, exist_ok=True)
     listed.write_text("\n".join(requirements) + "\n")
+    command = [*installer(target, architecture), "-r", str(listed)]
     try:
-        subprocess.run([*installer(target, architecture), "-r", str(listed)], check=True)
+        done = subprocess.run(command, env=CERTIFICATES | os.environ, capture_output=True, text=True, check=False)
     finally:
         listed.unlink()
+    if done.returncode != 0:
+        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-LAST_LINES:])
+        name = "pip" if command[0] == sys.executable else "uv"
+        sys.exit(f"layer: {name} could not install what Lambda needs (exit code {done.returncode}):\n{said}")
 
 
 def installer(target: Path, architecture: str) -> list[str]:
