@@ -72,7 +72,7 @@ def connect(stack: Stack, token: str, chat: str) -> None:
     stack.secrets.put(parameter, token)
     known = stack.destinations.get(DestinationId(DESTINATION))
     if known is None or known.address != chat:
-        store_destination(stack.destinations, DESTINATION, chat, parameter)
+        store_destination(stack.destinations, DestinationId(DESTINATION), chat, parameter)
 
 
 def watch_once(stack: Stack, wanted: Wanted) -> Watch | None:

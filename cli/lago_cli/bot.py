@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Raw, Struct
 
 from lago.errors import BadInputError
+from lago_cli.checks import bot_token
 from lago_cli.errors import TelegramError
 from lago_cli.ports import Chat
 from lago_cli.text import plain
 
-_TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 _SECONDS = 10
 
 
@@ -68,8 +68,7 @@ class TelegramBot:
 
     def __init__(self, api_url: str, token: str) -> None:
         """Raises BadInputError when the token cannot be one or the URL is none; the token is not repeated."""
-        if not _TOKEN.fullmatch(token):
-            raise BadInputError("--token", "what was given", "a bot token such as 123456:ABC-DEF from @BotFather")
+        token = bot_token(token)
         if not re.match(r"https?://[^/\s]", api_url):
             raise BadInputError("TelegramApiUrl", api_url, "an address that begins with https://")
         self._base = f"{api_url.rstrip('/')}/bot{token}"

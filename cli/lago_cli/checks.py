@@ -2,13 +2,16 @@
 
 import re
 from urllib.parse import parse_qs
+from zoneinfo import ZoneInfo
 
-from lago.domain.ids import Minor
+from lago.domain.ids import DestinationId, Minor
 from lago.errors import BadInputError
 from lago_cli.text import plain
 
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?")
 """Not 1.200: an Austrian means a thousand by it, a programmer one."""
+_TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
+_DESTINATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 def euros(option: str, text: str | None) -> Minor | None:
@@ -80,3 +83,28 @@ def point(given: str | None) -> tuple[float, float] | None:
     if not (-90 <= latitude <= 90 and -180 <= longitude <= 180):
         raise BadInputError("--near", given, expected)
     return latitude, longitude
+
+
+def bot_token(given: str) -> str:
+    """A Telegram bot's token, which errors never repeat."""
+    token = given.strip()
+    if not _TOKEN.fullmatch(token):
+        raise BadInputError("--token", "what was given", "a bot token such as 123456:ABC-DEF from @BotFather")
+    return token
+
+
+def destination_name(given: str) -> DestinationId:
+    """A name that can be typed after `--to`; the store keeps some others for itself."""
+    if not _DESTINATION.fullmatch(given):
+        raise BadInputError("--destination", given, "at most 40 letters, digits, dots, hyphens and underscores")
+    return DestinationId(given)
+
+
+def time_zone(given: str | None) -> str | None:
+    """A time zone's IANA name."""
+    if given is None:
+        return None
+    try:
+        return ZoneInfo(given.strip()).key
+    except (LookupError, ValueError, OSError):  # unknown; not a zone's name; a directory of zones
+        raise BadInputError("--time-zone", given, "a time zone's name such as Europe/Vienna") from None

@@ -7,9 +7,10 @@ from lago_cli.errors import FAILURE, FunctionError
 from lago_cli.output import print_json, remark, say
 from lago_cli.ports import Stack, World
 from lago_cli.text import plain
+from lago_cli.troubles import Names, named, names_of, troubles
 
-_FRAME = ("shard", "started", "interval_ms")
-"""Parts of a report that say when it was, not what was done."""
+_FRAME = ("shard", "started", "interval_ms", "notes")
+"""Parts of a report that say when it was, not what was done; and the notes, which are told by the searches' names."""
 
 
 def cycle(
@@ -27,8 +28,11 @@ def cycle(
     if as_json:
         print_json(results)
     else:
-        for step, result in results.items():
-            say(f"{step}: {describe(result)}")
+        names = names_of(stack.watches.all())
+        lines = [f"{step}: {describe(result, names)}" for step, result in results.items()]
+        unsaid = [each for each in troubles(stack.read_stats(), names) if not any(each in line for line in lines)]
+        for line in (*lines, *unsaid):
+            say(line)
     failed = [step for step, result in results.items() if isinstance(result, dict) and "error" in result]
     if failed:
         remark(f"Failed: {', '.join(failed)}.")
@@ -43,8 +47,8 @@ def run_cycle(stack: Stack) -> dict[str, object]:
     return results
 
 
-def describe(report: object) -> str:
-    """A report in one line: what is zero, empty or false says nothing."""
+def describe(report: object, names: Names | None = None) -> str:
+    """A report in one line: what is zero, empty or false says nothing. `names` are what people call the searches."""
     if not isinstance(report, dict):
         return plain(str(report))
     if "error" in report:
@@ -52,7 +56,8 @@ def describe(report: object) -> str:
     if report.get("skipped") is True:
         return "skipped, another cycle is at work on this shard"
     told = [f"{_words(name)} {_value(each)}" for name, each in report.items() if _value(each) and name not in _FRAME]
-    return ", ".join(told) or "nothing to do"
+    notes = [named(str(note), names or {}) for note in report.get("notes") or ()]
+    return "; ".join([", ".join(told) or "nothing to do", *notes])
 
 
 def _words(name: object) -> str:

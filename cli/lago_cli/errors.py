@@ -15,6 +15,7 @@ from lago.errors import (
     ConflictError,
     LagoError,
     SearchError,
+    SettingError,
     SourceBlockedError,
     SourceError,
     StoreUnavailableError,
@@ -80,7 +81,7 @@ def _explain_lago(error: LagoError) -> tuple[str, int]:
     for kind, sentence in _REMEDIES:
         if isinstance(error, kind):
             return sentence.format(error), FAILURE
-    return str(error), USAGE if isinstance(error, BadInputError) else FAILURE
+    return str(error), USAGE if isinstance(error, (BadInputError, SettingError)) else FAILURE
 
 
 Explanation = Callable[[BaseException], str]
@@ -113,7 +114,7 @@ _SENTENCES: tuple[tuple[tuple[type[BaseException], ...], Explanation], ...] = (
     ),
     (
         (aws.InvalidRegionError, aws.InvalidEndpointConfigurationError, aws.ParamValidationError),
-        lambda error: f"AWS would not take this request: {str(error).splitlines()[0]}.",
+        lambda error: f"AWS would not take this request: {' '.join(str(error).split())}.",
     ),
 )
 

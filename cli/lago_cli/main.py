@@ -1,14 +1,15 @@
 """The `lago` command: put together, and every failure turned into one sentence."""
 
 import logging
-from typing import override
+from typing import Annotated, override
 
 import typer
 from typer.core import TyperGroup
 
+from lago import __version__
 from lago_cli import cycle, destination, search, setup, stats, watch
 from lago_cli.errors import explain
-from lago_cli.output import remark
+from lago_cli.output import remark, say
 
 HELP = """Watch classified ads: every new ad and every price drop of a willhaben search, once, in your Telegram chat.
 
@@ -55,8 +56,19 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        say(f"lago {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def start(ctx: typer.Context) -> None:
+def start(
+    ctx: typer.Context,
+    version: Annotated[  # noqa: ARG001 - answered by its callback
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
     """Give the commands the real world, unless a test brought another."""
     # what went wrong is told in a sentence; the package's own log lines are for CloudWatch
     logging.getLogger("lago").addHandler(logging.NullHandler())

@@ -5,7 +5,6 @@ import random
 from lago.domain.ad import Page
 from lago.domain.ids import Milliseconds, Minor
 from lago.domain.query import Query
-from lago.errors import BadInputError, SettingError
 from lago.host_gate import HostGate
 from lago.http import HttpClient, HttpSettings
 from lago.sources.willhaben import Willhaben, WillhabenSettings, query_from_keyword
@@ -19,12 +18,9 @@ _SPACING = Milliseconds(250)
 class WillhabenMarketplace:
     """Willhaben at one base URL, with the same manners as the functions have."""
 
-    def __init__(self, base_url: str) -> None:
-        """Raises BadInputError when that is no base URL."""
-        try:
-            settings = WillhabenSettings(base_url=base_url.rstrip("/"))
-        except SettingError:
-            raise BadInputError("WILLHABEN_BASE_URL", base_url, "an address such as https://www.willhaben.at") from None
+    def __init__(self, base_url: str, contact: str = "") -> None:
+        """`contact` is for the marketplace, in case of questions. Raises SettingError that names the variable."""
+        settings = WillhabenSettings(base_url=base_url.rstrip("/"), contact=contact)
         gate = HostGate(_SPACING, clock=now, sleep=pause, random=random.random)
         self._source = Willhaben(settings, http=HttpClient(HttpSettings()), gate=gate, clock=now)
 

@@ -50,8 +50,12 @@ Areas = Annotated[
     ),
 ]
 Private = Annotated[
-    bool | None,
-    typer.Option("--private/--dealer", help="Only private sellers, or only dealers.", rich_help_panel="Narrow down"),
+    bool,
+    typer.Option("--private", help="Only private sellers.", rich_help_panel="Narrow down"),
+]
+Dealer = Annotated[
+    bool,
+    typer.Option("--dealer", help="Only dealers.", rich_help_panel="Narrow down"),
 ]
 Paylivery = Annotated[
     bool,

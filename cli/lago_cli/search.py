@@ -32,7 +32,8 @@ def search(
     price_to: options.PriceTo = None,
     category: options.Category = None,
     area: options.Areas = None,
-    private: options.Private = None,
+    private: options.Private = False,
+    dealer: options.Dealer = False,
     paylivery: options.Paylivery = False,
     pages: Annotated[int, typer.Option("--pages", min=1, max=10, help="How many result pages to read.")] = 1,
     as_json: options.AsJson = False,
@@ -54,7 +55,13 @@ def search(
     world: World = ctx.obj
     marketplace = world.marketplace(world.environ.get("WILLHABEN_BASE_URL") or DEFAULT_BASE_URL)
     narrow = narrowing(
-        price_from=price_from, price_to=price_to, category=category, areas=area, private=private, paylivery=paylivery
+        price_from=price_from,
+        price_to=price_to,
+        category=category,
+        areas=area,
+        private=private,
+        dealer=dealer,
+        paylivery=paylivery,
     )
     query = query_for(wanted, narrow, marketplace)
     found = _read(marketplace, query, pages)

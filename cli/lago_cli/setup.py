@@ -8,8 +8,7 @@ import typer
 
 from lago.domain.ids import DestinationId, Milliseconds, OwnerId
 from lago.domain.notification import Destination
-from lago.errors import BadInputError
-from lago_cli import options
+from lago_cli import checks, options
 from lago_cli.errors import TelegramError
 from lago_cli.output import print_json, remark, say
 from lago_cli.ports import Bot, Chat, Destinations, World
@@ -17,6 +16,7 @@ from lago_cli.ports import Bot, Chat, Destinations, World
 CONNECTED = "Lago is connected"
 PATIENCE_SECONDS = 60
 POLL_SECONDS = 5
+_STANDARD_INPUT = "-"
 
 
 def setup(
@@ -37,6 +37,15 @@ def setup(
     destination: Annotated[
         str, typer.Option("--destination", metavar="NAME", help="What `lago watch add --to` calls it.")
     ] = "me",
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            "--time-zone",
+            metavar="NAME",
+            help="Where the times in messages are shown, such as Europe/Vienna. Stays as it is when left out.",
+            show_default=False,
+        ),
+    ] = None,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
 ) -> None:
@@ -52,6 +61,9 @@ def setup(
         pass telegram-bot | lago setup --token - --chat 123456789
     """
     world: World = ctx.obj
+    to, zone = checks.destination_name(destination), checks.time_zone(time_zone)
+    if token is not None and token != _STANDARD_INPUT:
+        checks.bot_token(token)
     stack = world.open_stack(stack_name)
     secret = _token(token)
     bot = world.bot(stack.output("TelegramApiUrl"), secret)
@@ -60,7 +72,7 @@ def setup(
     found = Chat(chat.strip(), "the chat that you named") if chat else _find_chat(world, bot, name)
     parameter = stack.output("TelegramTokenParameter")
     stack.secrets.put(parameter, secret)
-    store_destination(stack.destinations, destination, found.id, parameter)
+    store_destination(stack.destinations, to, found.id, parameter, zone)
     bot.send(found.id, CONNECTED)
     if as_json:
         print_json({"bot": name, "chat": found.id, "title": found.title, "destination": destination})
@@ -69,15 +81,22 @@ def setup(
     remark("If this token replaced another one, the functions use it within 5 minutes.")
 
 
-def store_destination(destinations: Destinations, name: str, chat: str, parameter: str) -> None:
-    """Create the destination, or re-address and revive it; its time zone stays."""
-    known = destinations.get(DestinationId(name)) or Destination(
-        id=DestinationId(name), owner=OwnerId("me"), channel="telegram", address=chat
-    )
+def store_destination(
+    destinations: Destinations, name: DestinationId, chat: str, parameter: str, time_zone: str | None = None
+) -> None:
+    """Create the destination, or re-address and revive it; its time zone stays unless another is given."""
+    known = destinations.get(name) or Destination(id=name, owner=OwnerId("me"), channel="telegram", address=chat)
     if known.disabled:
         remark(f"“{name}” was disabled ({known.disabled}); watches that this paused run again by `lago watch resume`.")
     destinations.put(
-        msgspec.structs.replace(known, channel="telegram", address=chat, credentials=parameter, disabled="")
+        msgspec.structs.replace(
+            known,
+            channel="telegram",
+            address=chat,
+            credentials=parameter,
+            time_zone=time_zone or known.time_zone,
+            disabled="",
+        )
     )
 
 
@@ -85,11 +104,9 @@ def _token(given: str | None) -> str:
     """From the option, from standard input, or asked for without showing it."""
     if given is None and sys.stdin.isatty():
         given = str(typer.prompt("Bot token (from @BotFather)", hide_input=True, err=True))
-    if given is None or given == "-":
+    if given is None or given == _STANDARD_INPUT:
         given = sys.stdin.readline()
-    if not given.strip():
-        raise BadInputError("--token", "", "the bot's token from @BotFather")
-    return given.strip()
+    return checks.bot_token(given)
 
 
 def _find_chat(world: World, bot: Bot, name: str) -> Chat:

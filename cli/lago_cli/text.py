@@ -4,6 +4,7 @@ import unicodedata
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from lago.channels import wording
 from lago.domain.ids import EpochMs, Minor
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -11,7 +12,6 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 _EMOJI_JOINER = "\u200d"
 VIENNA = ZoneInfo("Europe/Vienna")
-_SIGNS = {"EUR": "€"}
 
 
 def plain(text: str, limit: int = 200) -> str:
@@ -29,20 +29,14 @@ def plain(text: str, limit: int = 200) -> str:
 
 
 def money(price: Minor | None, currency: str, price_text: str = "") -> str:
-    """The price as Austrians write it; without a number what the seller wrote.
+    """The price as in messages; without a number what the seller wrote.
 
     >>> money(Minor(120050), "EUR")
     '€ 1.200,50'
     >>> money(Minor(0), "EUR")
-    'gratis'
+    'free'
     """
-    if price is None:
-        return plain(price_text, 40) or "-"
-    if price == 0:
-        return "gratis"
-    whole, cents = divmod(price, 100)
-    grouped = f"{whole:,}".replace(",", ".")
-    return f"{_SIGNS.get(currency, currency)} {grouped}" + (f",{cents:02d}" if cents else "")
+    return wording.price(price, currency) if price is not None else plain(price_text, 40) or "-"
 
 
 def when(moment: EpochMs | None, zone: ZoneInfo = VIENNA) -> str:

@@ -6,6 +6,17 @@ from lago.errors import BadInputError
 from lago_cli.checks import euros, is_address
 from lago_cli.ports import Marketplace, Narrowing
 
+_WANTED = "KEYWORD|URL"
+_TYPED = {
+    "url": _WANTED,
+    "keyword": _WANTED,
+    "price_from": "--price-from",
+    "price_to": "--price-to",
+    "category": "--category",
+    "areas": "--area",
+}
+"""How a person typed what the marketplace has its own name for."""
+
 
 def narrowing(
     *,
@@ -13,35 +24,46 @@ def narrowing(
     price_to: str | None,
     category: str | None,
     areas: list[str] | None,
-    private: bool | None,
+    private: bool,
+    dealer: bool,
     paylivery: bool,
 ) -> Narrowing:
-    """Check the prices; the marketplace checks what only it knows. Raises BadInputError."""
+    """Check prices and sellers; the marketplace checks what only it knows. Raises BadInputError."""
     low, high = euros("--price-from", price_from), euros("--price-to", price_to)
     if low is not None and high is not None and low > high:
         raise BadInputError("--price-to", price_to, f"at least --price-from, which is {price_from}")
-    kinds: dict[bool | None, SellerKind | None] = {None: None, True: "private", False: "dealer"}
+    if private and dealer:
+        raise BadInputError("--dealer", "--private --dealer", "one of the two; without either, both kinds are found")
+    seller: SellerKind | None = "private" if private else "dealer" if dealer else None
     return Narrowing(
         price_from=low,
         price_to=high,
         category=category,
         areas=tuple(areas or ()),
-        seller_kind=kinds[private],
+        seller_kind=seller,
         paylivery=paylivery,
     )
 
 
-def query_for(wanted: str, narrow: Narrowing, marketplace: Marketplace) -> Query:
-    """The query of a keyword with options, or of a pasted address. Raises BadInputError.
+def require_sense(wanted: str, narrow: Narrowing) -> None:
+    """Refuse what no marketplace could understand. Raises BadInputError.
 
     An address has its own options: mixing both would leave open which of two prices counts.
     """
-    if is_address(wanted):
-        if narrow != Narrowing():
-            raise BadInputError(
-                "KEYWORD|URL", wanted, "a keyword beside these options; narrow an address on willhaben, then copy it"
-            )
-        return marketplace.parse_url(wanted.strip())
     if not wanted.strip():
-        raise BadInputError("KEYWORD|URL", wanted, "a keyword or the address of a willhaben search")
-    return marketplace.from_keyword(wanted.strip(), narrow)
+        raise BadInputError(_WANTED, wanted, "a keyword or the address of a willhaben search")
+    if is_address(wanted) and narrow != Narrowing():
+        raise BadInputError(
+            _WANTED, wanted, "a keyword beside these options; narrow an address on willhaben, then copy it"
+        )
+
+
+def query_for(wanted: str, narrow: Narrowing, marketplace: Marketplace) -> Query:
+    """The query of a keyword with options, or of a pasted address. Raises BadInputError that names what was typed."""
+    require_sense(wanted, narrow)
+    try:
+        if is_address(wanted):
+            return marketplace.parse_url(wanted.strip())
+        return marketplace.from_keyword(wanted.strip(), narrow)
+    except BadInputError as error:
+        raise BadInputError(_TYPED.get(error.field, error.field), error.value, error.expected) from error

@@ -7,17 +7,14 @@ import typer
 
 from lago.domain.ids import DestinationId, OwnerId
 from lago.domain.watch import Filters, Watch
-from lago.errors import BadInputError
 from lago_cli import options
 from lago_cli.checks import euros, is_address, label, percent, point, words
 from lago_cli.identifiers import find, new_watch_id
 from lago_cli.output import console, facts, print_json, remark, row, say, table
 from lago_cli.ports import Stack, World
+from lago_cli.standing import ME, require_destination, require_new, state, warn_of_disabled
 from lago_cli.text import ago, money, plain
-from lago_cli.wanted import narrowing, query_for
-
-ME = "me"
-"""Owner and destination while one person uses the stack."""
+from lago_cli.wanted import narrowing, query_for, require_sense
 
 PAUSED_BY_PERSON = "paused by you"
 
@@ -27,7 +24,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-WatchId = Annotated[str, typer.Argument(metavar="ID", help="The watch's id, or its beginning.", show_default=False)]
+WatchId = Annotated[
+    str,
+    typer.Argument(metavar="WATCH", help="The watch's id or its beginning, or the watch's name.", show_default=False),
+]
 
 
 @app.command("add")
@@ -38,7 +38,8 @@ def add(
     price_to: options.PriceTo = None,
     category: options.Category = None,
     area: options.Areas = None,
-    private: options.Private = None,
+    private: options.Private = False,
+    dealer: options.Dealer = False,
     paylivery: options.Paylivery = False,
     name: Annotated[str | None, typer.Option("--name", metavar="LABEL", help="What messages call this watch.")] = None,
     exclude: Annotated[
@@ -64,6 +65,7 @@ def add(
         typer.Option("--near", metavar="LAT,LON", help="Show each ad's distance from here, e.g. 48.2082,16.3738."),
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="DESTINATION", help="Where messages go (`lago setup`).")] = ME,
+    again: Annotated[bool, typer.Option("--again", help="Add it even if the same is watched already.")] = False,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
 ) -> None:
@@ -82,7 +84,13 @@ def add(
     """
     world: World = ctx.obj
     narrow = narrowing(
-        price_from=price_from, price_to=price_to, category=category, areas=area, private=private, paylivery=paylivery
+        price_from=price_from,
+        price_to=price_to,
+        category=category,
+        areas=area,
+        private=private,
+        dealer=dealer,
+        paylivery=paylivery,
     )
     filters = Filters(
         exclude_words=words("--exclude", exclude),
@@ -97,10 +105,11 @@ def add(
             filters, price_from=narrow.price_from, price_to=narrow.price_to, seller_kind=narrow.seller_kind
         )
         narrow = msgspec.structs.replace(narrow, price_from=None, price_to=None, seller_kind=None)
+    require_sense(wanted, narrow)
     stack = world.open_stack(stack_name)
     marketplace = world.marketplace(stack.output("WillhabenBaseUrl"))
     query = query_for(wanted, narrow, marketplace)
-    _require_destination(stack, to)
+    require_destination(stack, to)
     watch = Watch(
         id=new_watch_id(world.random_bytes),
         search=query.search_id(int(stack.output("SearchShards"))),
@@ -112,7 +121,10 @@ def add(
         filters=filters,
         near=here,
     )
+    if not again:
+        require_new(stack, watch, wanted)
     stack.watches.add(query, watch)
+    warn_of_disabled(stack, watch)
     if as_json:
         print_json(watch)
         return
@@ -152,7 +164,7 @@ def list_watches(
             shown,
             watch.id,
             plain(watch.label, 40),
-            _state(watch),
+            state(watch),
             str(watch.missed or ""),
             ", ".join(watch.destinations),
             ago(watch.created, world.clock()),
@@ -182,7 +194,7 @@ def show(
         [
             ("id", watch.id),
             ("name", plain(watch.label)),
-            ("state", _state(watch)),
+            ("state", state(watch)),
             ("missed while paused", str(watch.missed or "")),
             ("search", watch.url),
             ("search id", watch.search),
@@ -211,7 +223,8 @@ def pause(
 
     **Example:** `lago watch pause k4q --reason 'on holiday'`
     """
-    _set_paused(ctx.obj, stack_name, watch_id, plain(reason) or PAUSED_BY_PERSON, as_json=as_json)
+    world: World = ctx.obj
+    _set_paused(world.open_stack(stack_name), watch_id, plain(reason) or PAUSED_BY_PERSON, as_json=as_json)
 
 
 @app.command("resume")
@@ -225,7 +238,9 @@ def resume(
 
     **Example:** `lago watch resume k4q`
     """
-    _set_paused(ctx.obj, stack_name, watch_id, "", as_json=as_json)
+    world: World = ctx.obj
+    stack = world.open_stack(stack_name)
+    warn_of_disabled(stack, _set_paused(stack, watch_id, "", as_json=as_json))
 
 
 @app.command("remove")
@@ -253,20 +268,16 @@ def remove(
     say(f"Removed “{plain(watch.label)}” ({watch.id}){messages}.")
 
 
-def _set_paused(world: World, stack_name: str, watch_id: str, reason: str, *, as_json: bool) -> None:
-    watches = world.open_stack(stack_name).watches
-    watch = find(watches.all(), watch_id)
+def _set_paused(stack: Stack, watch_id: str, reason: str, *, as_json: bool) -> Watch:
+    watch = find(stack.watches.all(), watch_id)
     if watch.paused != reason:
-        watches.set_paused(watch, reason)
+        stack.watches.set_paused(watch, reason)
         watch = msgspec.structs.replace(watch, paused=reason)
     if as_json:
         print_json(watch)
-        return
-    say(f"“{plain(watch.label)}” ({watch.id}) is {_state(watch)}.")
-
-
-def _state(watch: Watch) -> str:
-    return f"paused: {plain(watch.paused, 60)}" if watch.paused else "running"
+    else:
+        say(f"“{plain(watch.label)}” ({watch.id}) is {state(watch)}.")
+    return watch
 
 
 def _threshold(filters: Filters) -> str:
@@ -276,9 +287,3 @@ def _threshold(filters: Filters) -> str:
     if filters.drop_amount is not None:
         parts.append(money(filters.drop_amount, "EUR"))
     return " or ".join(parts)
-
-
-def _require_destination(stack: Stack, destination: str) -> None:
-    """A watch whose messages go nowhere would look alive and be silent."""
-    if stack.destinations.get(DestinationId(destination)) is None:
-        raise BadInputError("--to", destination, "a destination that exists: run `lago setup` first")

@@ -30,4 +30,4 @@ def _open_stack(name: str) -> Stack:
 def _marketplace(base_url: str) -> Marketplace:
     from lago_cli.marketplace import WillhabenMarketplace  # noqa: PLC0415 - `lago stats` needs no HTTP client
 
-    return WillhabenMarketplace(base_url)
+    return WillhabenMarketplace(base_url, os.environ.get("CONTACT", "").strip())

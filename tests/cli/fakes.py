@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from lago.domain.ad import Ad, Page
 from lago.domain.ids import AdId, DestinationId, EpochMs, Milliseconds, OwnerId, SearchId, SourceName, WatchId
 from lago.domain.notification import Destination
@@ -75,7 +77,7 @@ class FakeWatches:
         return list(self.kept)
 
     def set_paused(self, watch: Watch, reason: str) -> bool:
-        self.kept = [a_watch(each.id, paused=reason) if each.id == watch.id else each for each in self.kept]
+        self.kept = [replace(each, paused=reason) if each.id == watch.id else each for each in self.kept]
         return True
 
     def remove(self, watch: Watch) -> int:
@@ -149,6 +151,10 @@ class FakeMarketplace:
 
     def from_keyword(self, keyword: str, narrow: Narrowing) -> Query:
         self.narrow = narrow
+        if "Atlantis" in narrow.areas:
+            raise BadInputError("areas", "Atlantis", "a state")
+        if narrow.category == "bikes":
+            raise BadInputError("category", "bikes", "a number")
         return Query(source=SourceName("willhaben"), path="/iad", params=(("keyword", keyword),))
 
     def url(self, query: Query) -> str:

@@ -1,5 +1,5 @@
 from lago_cli.errors import FunctionError
-from tests.cli.fakes import FakeFunctions, FakeStack, a_world
+from tests.cli.fakes import FakeFunctions, FakeStack, FakeWatches, a_watch, a_world
 from tests.cli.run import answer, lago
 
 
@@ -30,6 +30,26 @@ def test_a_shard_that_another_cycle_holds_is_skipped_and_said() -> None:
 
     assert result.exit_code == 0
     assert "scrape 0: skipped, another cycle is at work" in result.stdout
+
+
+def test_searches_are_called_by_their_watches_names_and_failures_give_their_reasons() -> None:
+    notes = ["0.abc: www.willhaben.at answered 404 for /iad", "1.def: 2 new ads"]
+    functions = FakeFunctions({"test-scrape": {"read": 1, "errors": {"search": 1}, "notes": notes}})
+    stats = {
+        "sources": {"willhaben": {"reason": "www.willhaben.at answered 503"}, "other": {"reason": None}},
+        "failing_searches": [{"search": "0.abc", "reason": "www.willhaben.at answered 404 for /iad"}],
+        "disabled_destinations": [{"destination": "me", "reason": "bot was blocked"}],
+    }
+    watches = FakeWatches([a_watch("a", label="Our bike"), a_watch("b", label="rennrad")])
+
+    result = lago(a_world(FakeStack(functions=functions, stats=stats, watches=watches)), "cycle")
+
+    failed = "“Our bike”, “rennrad”: www.willhaben.at answered 404 for /iad"
+    assert result.stdout.splitlines()[-3:] == [
+        f"scrape 1: read 1, errors (search 1); {failed}; 1.def: 2 new ads",
+        "willhaben rests: www.willhaben.at answered 503",
+        "“me” is disabled: bot was blocked",
+    ]
 
 
 def test_a_cycle_as_json_keeps_the_reports_as_they_are() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from lago.domain.ids import Minor
-from lago.errors import BadInputError
+from lago.errors import BadInputError, SettingError
 from lago_cli.marketplace import WillhabenMarketplace
 from lago_cli.ports import Narrowing
 
@@ -48,5 +48,5 @@ def test_an_address_on_the_base_url_is_the_same_search() -> None:
 
 
 def test_a_base_url_that_is_none_says_what_one_looks_like() -> None:
-    with pytest.raises(BadInputError, match="WILLHABEN_BASE_URL"):
+    with pytest.raises(SettingError, match="WILLHABEN_BASE_URL must be like https://"):
         WillhabenMarketplace("willhaben")

@@ -93,8 +93,14 @@ def test_titles_reach_the_terminal_as_harmless_text() -> None:
         (["rad", "--price-to", "-5"], "--price-to: got '-5'"),
         (["rad", "--price-to", "nan"], "--price-to: got 'nan'"),
         (["rad", "--price-from", "9", "--price-to", "8"], "--price-to: got '8', expected at least --price-from"),
+        (["rad", "--private", "--dealer"], "--dealer: got '--private --dealer', expected one of the two"),
+        (["rad", "--area", "Atlantis"], "--area: got 'Atlantis'"),
+        (["rad", "--category", "bikes"], "--category: got 'bikes'"),
         (["  "], "KEYWORD|URL: got '  ', expected a keyword"),
-        (["https://example.com/"], "url: got 'https://example.com/', expected the address of a willhaben search"),
+        (
+            ["https://example.com/"],
+            "KEYWORD|URL: got 'https://example.com/', expected the address of a willhaben search",
+        ),
         (["https://www.willhaben.at/iad/x", "--area", "wien"], "expected a keyword beside these options"),
     ],
 )

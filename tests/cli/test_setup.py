@@ -1,3 +1,5 @@
+import pytest
+
 from lago.domain.ids import DestinationId
 from lago_cli.ports import Chat
 from tests.cli.fakes import FakeBot, FakeDestinations, FakeStack, a_destination, a_world
@@ -92,6 +94,33 @@ def test_setting_up_again_revives_the_destination_and_keeps_its_time_zone() -> N
     renewed = stack.destinations.kept[known.id]
     assert (renewed.address, renewed.time_zone, renewed.disabled) == ("77", "Europe/London", "")
     assert "lago watch resume" in result.stderr
+
+
+def test_another_time_zone_replaces_the_one_before() -> None:
+    known = a_destination()
+    stack = FakeStack(destinations=FakeDestinations({known.id: known}))
+
+    lago(a_world(stack, bot=FakeBot([[ANNA]])), "setup", "--token", TOKEN, "--time-zone", "Europe/London")
+
+    assert stack.destinations.kept[known.id].time_zone == "Europe/London"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--token", "abc"], "--token: got 'what was given', expected a bot token"),
+        (["--time-zone", "Vienna"], "--time-zone: got 'Vienna', expected a time zone's name"),
+        (["--time-zone", "Europe"], "--time-zone: got 'Europe'"),
+        (["--time-zone", "../etc/passwd"], "--time-zone: got '../etc/passwd'"),
+        (["--destination", "shard#0"], "--destination: got 'shard#0', expected at most 40 letters"),
+        (["--destination", ""], "--destination: got ''"),
+    ],
+)
+def test_what_was_typed_wrong_is_told_before_the_stack_is_looked_for(options: list[str], sentence: str) -> None:
+    result = lago(a_world(), "setup", *options)
+
+    assert result.exit_code == 2
+    assert sentence in result.stderr
 
 
 def test_destinations_are_listed_with_their_state() -> None:

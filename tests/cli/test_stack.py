@@ -5,6 +5,7 @@ import pytest
 from botocore import exceptions as aws
 from moto import mock_aws
 
+from lago import __version__
 from lago.errors import ConflictError, StoreUnavailableError
 from lago_cli.errors import StackError, explain
 from lago_cli.stack import LambdaFunctions, ParameterSecrets, client, read_outputs
@@ -111,6 +112,17 @@ def test_the_store_wrapping_an_aws_error_is_still_explained() -> None:
 
     assert said is not None
     assert "expired" in said[0]
+
+
+def test_what_aws_does_not_take_is_told_whole_in_one_line() -> None:
+    said = explain(aws.ParamValidationError(report="Invalid length for parameter Name\nUnknown parameter: Size"))
+
+    assert said is not None
+    assert said[0].endswith("Parameter validation failed: Invalid length for parameter Name Unknown parameter: Size.")
+
+
+def test_the_version_is_told_without_a_stack() -> None:
+    assert lago(a_world(), "--version").stdout == f"lago {__version__}\n"
 
 
 def test_a_bug_stays_loud() -> None:

@@ -108,6 +108,38 @@ def test_wrong_options_store_nothing(options: list[str], sentence: str) -> None:
     assert stack.watches.kept == []
 
 
+def test_nothing_to_watch_is_refused_before_the_stack_is_looked_for() -> None:
+    result = lago(a_world(), "watch", "add", "")
+
+    assert result.exit_code == 2
+    assert "KEYWORD|URL: got '', expected a keyword" in result.stderr
+
+
+def test_the_same_watch_twice_is_most_likely_a_mistake() -> None:
+    stack = a_stack()
+    world = a_world(stack)
+
+    lago(world, "watch", "add", "rennrad", "--exclude", "kinder")
+    twice = lago(world, "watch", "add", "rennrad", "--exclude", "kinder", "--name", "bike")
+    other = lago(world, "watch", "add", "rennrad", "--exclude", "defekt")
+    meant = lago(world, "watch", "add", "rennrad", "--exclude", "kinder", "--again")
+
+    assert (twice.exit_code, other.exit_code, meant.exit_code) == (2, 0, 0)
+    assert "“rennrad” (aaaqeaye, running) is the same; add it all the same with --again" in twice.stderr
+    assert len(stack.watches.kept) == 3
+
+
+def test_a_disabled_destination_is_told_when_a_watch_needs_it() -> None:
+    stack = FakeStack(destinations=FakeDestinations({DestinationId("me"): a_destination(disabled="bot was blocked")}))
+
+    added = lago(a_world(stack), "watch", "add", "rennrad", "--json")
+    resumed = lago(a_world(stack), "watch", "resume", "rennrad")
+
+    assert answer(added)["label"] == "rennrad"
+    for result in (added, resumed):
+        assert "“me” is disabled (bot was blocked): nothing is told until you run `lago setup`" in result.stderr
+
+
 def test_the_list_shows_every_watch_and_its_state() -> None:
     stack = a_stack("abc", "xyz")
     stack.watches.set_paused(stack.watches.kept[1], "on holiday")
@@ -132,6 +164,17 @@ def test_a_unique_beginning_of_the_id_is_enough() -> None:
 
 def test_the_whole_id_wins_over_longer_ones() -> None:
     assert answer(lago(a_world(a_stack("ab", "abxy")), "watch", "show", "ab", "--json"))["id"] == "ab"
+
+
+def test_the_name_of_a_watch_is_as_good_as_its_id() -> None:
+    bike, flat, home = a_watch("ab", label="Our Bike"), a_watch("cd", label="flat"), a_watch("flat2", label="home")
+    world = a_world(FakeStack(watches=FakeWatches([bike, flat, home])))
+
+    assert answer(lago(world, "watch", "show", "our bike", "--json"))["id"] == "ab"
+    either = lago(world, "watch", "remove", "flat", "--yes")
+
+    assert either.exit_code == 2
+    assert "WATCH: got 'flat', expected an id or more of it, since it could be any of cd, flat2" in either.stderr
 
 
 def test_an_ambiguous_or_unknown_id_says_so() -> None:
