@@ -39,7 +39,7 @@ os.environ.update(
     DELIVERIES_TABLE="deliveries",
 )
 
-from lago.domain.ids import AdId, EpochMs, Milliseconds, Minor
+from lago.domain.ids import AdId, EpochMs, Milliseconds, Minor, WatchId
 from lago.domain.mailbox import Settlement, dead
 from lago.domain.search import Cursor, KnownAd
 from lago.drain import drain
@@ -126,10 +126,10 @@ def _cursor() -> Cursor:
     return Cursor(began=NOW, newest=NOW, highest_id=ids[0], window=window, fingerprint="0123456789abcdef", total=12_345)
 
 
-def _find(post: Post, *events: object) -> None:
+def _find(post: Post, *events: object, announced: frozenset[WatchId] = frozenset()) -> None:
     """What a scrape commits."""
     (search,) = SearchStore().in_shard(0)
-    SearchStore().commit(search, cursor=_cursor(), events=events, announced=frozenset(), now=EpochMs(post.clock()))  # type: ignore[arg-type]
+    SearchStore().commit(search, cursor=_cursor(), events=events, announced=announced, now=EpochMs(post.clock()))  # type: ignore[arg-type]
 
 
 def _notify(post: Post) -> None:
@@ -163,7 +163,7 @@ def measure() -> list[Line]:
     post = a_post()
     post.mailboxes.put_destination(a_destination())
     post.watches.add(a_query(), a_watch())
-    _find(post)
+    _find(post, announced=frozenset({a_watch().id}))
     meter = Meter()
     lines = []
 

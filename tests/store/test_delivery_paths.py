@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from lago.domain.ids import EpochMs, Milliseconds
 from lago.domain.outcome import Outcome, OutcomeKind
-from lago.domain.watch import Filters
+from lago.domain.watch import Filters, Watch
 from lago.drain import DrainReport, drain
 from lago.notify import NotifyReport, notify
 from lago.store.mailboxes import Counts
@@ -30,6 +30,14 @@ def watching(post: Post, *watches) -> None:
         for destination in watch.destinations:
             post.mailboxes.put_destination(a_destination(destination, address=f"10{len(destination)}"))
         post.watches.add(a_query(), watch)
+        announced(watch)
+
+
+def announced(*watches: Watch) -> None:
+    """The watches had their baseline, and their message about it."""
+    store = SearchStore()
+    search = store.get(a_search_id())
+    store.commit(search, cursor=a_cursor(), events=(), announced=frozenset(watch.id for watch in watches), now=NOW)
 
 
 def found(*events) -> None:
@@ -259,6 +267,19 @@ def test_a_blocked_bot_disables_the_destination_and_pauses_the_watch_with_the_re
     (watch,) = post.watches.of(a_search_id())
     assert watch.paused == "bot was blocked by the user"
     assert post.mailboxes.counts() == {"telegram": Counts(1, 0)}, "it waits for the destination to come back"
+
+
+def test_every_watch_of_a_blocked_chat_is_paused_when_it_finds_something():
+    post = a_post(refused(OutcomeKind.DESTINATION, "blocked"))
+    watching(post, a_watch("w1", filters=Filters(exclude_words=("Regal",))), a_watch("w2"))
+    found(an_event("1", title="Regal"))
+    run_notify(post)
+    assert {watch.id: watch.paused for watch in post.watches.of(a_search_id())} == {"w1": "", "w2": "blocked"}
+
+    found(an_event("2", title="Rennrad"))
+    run_notify(post)
+
+    assert {watch.id: watch.paused for watch in post.watches.of(a_search_id())} == {"w1": "blocked", "w2": "blocked"}
 
 
 def test_a_watch_with_another_working_destination_goes_on():

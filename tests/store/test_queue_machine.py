@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 
 import hypothesis.strategies as st
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import ReadTimeoutError
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -31,7 +31,7 @@ from lago.store.mailboxes import Counts
 from lago.store.queue_items import HEAD, QueueItem, row_of
 from tests.builders import ME, a_destination, a_query, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, FakeChannel, Post, WorkerKilledError, a_post, gate, outage, refused
-from tests.store.test_delivery_paths import found, outbox, run_drain, run_notify
+from tests.store.test_delivery_paths import announced, found, outbox, run_drain, run_notify
 
 OUTCOMES: dict[str, Outcome] = {
     "delivers": DELIVERED,
@@ -199,6 +199,7 @@ class QueueMachine(RuleBasedStateMachine):
     def watch_again(self) -> None:
         self.watch = a_watch(f"w{next(self.watch_ids)}", created=self.post.clock.now)
         self.post.watches.add(a_query(), self.watch)
+        announced(self.watch)
         self.watched = True
 
     # what always holds
@@ -299,7 +300,7 @@ class QueueMachine(RuleBasedStateMachine):
             self.disturbed = True
             if kind.startswith("killed"):
                 raise WorkerKilledError
-            raise EndpointConnectionError(endpoint_url="https://dynamodb")
+            raise ReadTimeoutError(endpoint_url="https://dynamodb")
 
         def before_call(**_: object) -> None:
             nonlocal pending

@@ -15,7 +15,7 @@ from lago.store.mailboxes import Counts, MailboxStore
 from lago.store.queue_items import HEAD, QueueItem
 from tests.builders import ME, NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, Post, WorkerKilledError, a_post, gate, outage, refused
-from tests.store.test_delivery_paths import found, outbox, run_drain, run_notify, watching
+from tests.store.test_delivery_paths import announced, found, outbox, run_drain, run_notify, watching
 from tests.store.test_killed_at_every_write import Reaper
 
 FOREVER = EpochMs(NOW + 10**12)
@@ -225,6 +225,7 @@ def test_a_suspect_that_never_comes_again_holds_up_no_other_message():
     run_notify(post)
 
     post.watches.add(a_query(), a_watch(created=NOW + 1))
+    announced(a_watch())
     found(an_event("2", found=NOW + 2))
     report = run_notify(post)
 

@@ -2,10 +2,11 @@
 
 import msgspec
 
+from lago.domain.ids import SearchId
 from lago.domain.search import Search
 from lago.ports import Cycles, Searches, Sources
 from lago.store.searches import CycleStore, SearchItem, SearchStore, SourceStore, key
-from tests.contracts.searches_contract import CyclesContract, SearchesContract, SourcesContract
+from tests.contracts.searches_contract import CyclesContract, SearchesContract, SourcesContract, a_search
 
 
 class TestSearchStore(SearchesContract):
@@ -22,6 +23,13 @@ class TestSearchStore(SearchesContract):
             watches=search.watches,
             awaiting=set(search.awaiting) or None,
         ).save()
+
+    def test_a_search_that_a_newer_version_wrote_stops_no_other(self) -> None:
+        searches, _ = self.given(a_search("0.a"))
+        self.put(searches, a_search("0.b"))
+        SearchItem(*key(SearchId("0.b"))).update([SearchItem.cursor.set(b"from the future")])
+
+        assert [search.id for search in searches.in_shard(0)] == ["0.a"]
 
 
 class TestSourceStore(SourcesContract):

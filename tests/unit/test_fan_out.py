@@ -1,9 +1,10 @@
 """Which events of an outbox go to whom."""
 
 import pytest
+from msgspec.structs import replace
 
 from lago.domain.geo import distance_km
-from lago.domain.ids import EpochMs
+from lago.domain.ids import EpochMs, WatchId
 from lago.domain.search import Search
 from lago.domain.watch import Filters
 from lago.notify import fan_out
@@ -37,8 +38,30 @@ def test_two_watches_of_one_destination_make_one_notification_with_both_filters(
     assert len(candidate.filters) == 2
 
 
-def test_what_was_found_before_a_watch_began_is_anothers_past():
-    fan, _ = fan_out(a_search(an_event(found=NOW - 1), a_live_event("w2")), [a_watch("w1")])
+def test_what_stands_before_a_watch_is_live_is_anothers_past():
+    search = a_search(an_event("1"), a_live_event("w1"), an_event("2"))
+
+    fan, _ = fan_out(search, [a_watch("w1")])
+
+    assert [each.row.notification.event for each in fan["me"].values()] == list(search.outbox[1:])
+
+
+def test_a_watch_that_still_awaits_its_baseline_hears_nothing():
+    search = replace(a_search(an_event()), awaiting=frozenset({WatchId("w1")}))
+
+    fan, _ = fan_out(search, [a_watch("w1"), a_watch("w2", destinations=("you",))])
+
+    assert ads(fan) == {"you": ["910000001"]}
+
+
+def test_a_watch_made_on_a_clock_that_is_ahead_misses_nothing():
+    fan, missed = fan_out(a_search(an_event(found=NOW)), [a_watch(created=NOW + 300_000)])
+
+    assert (ads(fan), missed) == ({"me": ["910000001"]}, [])
+
+
+def test_anothers_beginning_is_not_told():
+    fan, _ = fan_out(a_search(a_live_event("w2")), [a_watch("w1")])
 
     assert fan == {}
 

@@ -5,7 +5,7 @@ import pytest
 from lago.domain.compact import ad_event, watch_live
 from lago.domain.event import AdEvent
 from lago.domain.filters import concerns, has_word, passes, passes_drop
-from lago.domain.ids import DestinationId, EpochMs, Minor, OwnerId, SearchId, WatchId
+from lago.domain.ids import DestinationId, Minor, OwnerId, SearchId, WatchId
 from lago.domain.watch import Filters, Watch
 from tests.fakes.market import START, an_ad
 
@@ -14,7 +14,7 @@ def an_event(**fields: object) -> AdEvent:
     return ad_event("new_ad", an_ad(1, **fields), old_price=None, found=START)  # type: ignore[arg-type]
 
 
-def a_watch(*, created: int = START, filters: Filters | None = None) -> Watch:
+def a_watch(*, filters: Filters | None = None) -> Watch:
     return Watch(
         id=WatchId("w1"),
         search=SearchId("0.a"),
@@ -22,7 +22,7 @@ def a_watch(*, created: int = START, filters: Filters | None = None) -> Watch:
         label="Rennrad",
         url="https://marketplace.example/",
         destinations=(DestinationId("d1"),),
-        created=EpochMs(created),
+        created=START,
         filters=filters or Filters(),
     )
 
@@ -144,13 +144,6 @@ def test_a_drop_is_measured_against_a_reference_and_one_threshold_is_enough(
     assert passes_drop(filters, told, None if price is None else Minor(price)) is let_through
 
 
-def test_a_watch_never_hears_what_was_found_before_it_existed() -> None:
-    event = an_event()
-
-    assert concerns(a_watch(created=START), event)
-    assert not concerns(a_watch(created=START + 1), event)
-
-
 def test_a_watch_hears_only_what_its_filters_let_through() -> None:
     assert not concerns(a_watch(filters=Filters(exclude_words=("anzeige",))), an_event())
 
@@ -159,5 +152,5 @@ def test_a_watch_hears_of_its_own_start_only() -> None:
     mine = watch_live(WatchId("w1"), total=0, ads=(), found=START)
     another = watch_live(WatchId("w2"), total=0, ads=(), found=START)
 
-    assert concerns(a_watch(created=START + 1), mine)
+    assert concerns(a_watch(), mine)
     assert not concerns(a_watch(), another)

@@ -122,7 +122,10 @@ class Sender:
             head, rest = sent.head, later
             tally.add(sent.tally)
         if rest:
-            tally.queued += self._enqueue(head, [candidate.row for candidate in rest])
+            rows = tuple(candidate.row for candidate in rest)
+            tally.queued += self._enqueue(head, rows)
+            if head.destination.disabled:
+                self._pause_watches(rows, head.destination.disabled)
         return tally
 
     def _deliver_one(self, head: Head, message: list[Candidate], deadline: EpochMs) -> _Sent | None:
@@ -138,14 +141,14 @@ class Sender:
             return None
         return self._send(claim, message, stored=False, next_row_at=None)
 
-    def _enqueue(self, head: Head, rows: list[Row]) -> int:
+    def _enqueue(self, head: Head, rows: tuple[Row, ...]) -> int:
         """Queue rows; what a dead sender left in the air is charged now that it is back (design, rule 4)."""
         now = self._clock()
 
         def charged(row: Row) -> Row:
             return lost_in_the_air(row, self._settings.policy, now)
 
-        return self._mailboxes.enqueue(head.destination, tuple(rows), now=now, charged=charged)
+        return self._mailboxes.enqueue(head.destination, rows, now=now, charged=charged)
 
     # from the queue
 

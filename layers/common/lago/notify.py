@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from msgspec import Struct
 
 from lago.delivery import Candidate, Sender, Tally
-from lago.domain.event import AdEvent, Event
+from lago.domain.event import AdEvent, Event, WatchLive
 from lago.domain.filters import concerns
 from lago.domain.geo import distance_km
 from lago.domain.ids import DestinationId, EpochMs, NotificationId, SearchId
@@ -45,10 +45,12 @@ def notify(
     `deadline` is when the function must have ended, in epoch ms. Raises StoreError when the search can't be read.
     """
     tally = Tally()
+    # in this order: a watch added in between is not heard of; one that is heard of is known to await its baseline
+    interested = watches.of(search_id)
     search = searches.get(search_id)
     if search is None or search.outbox_id is None:
         return NotifyReport(search=search_id, tally=tally)
-    fan, missed = fan_out(search, watches.of(search_id))
+    fan, missed = fan_out(search, interested)
     failed = 0
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         sends = [
@@ -84,7 +86,7 @@ def fan_out(search: Search, watches: list[Watch]) -> tuple[Fan, list[tuple[Watch
     fan: Fan = {}
     missed = []
     for watch in watches:
-        wanted = [event for event in search.outbox if concerns(watch, event)]
+        wanted = [event for event in _since_it_is_live(search, watch) if concerns(watch, event)]
         if watch.paused:
             found = tuple(event.found for event in wanted)
             if found:
@@ -94,6 +96,19 @@ def fan_out(search: Search, watches: list[Watch]) -> tuple[Fan, list[tuple[Watch
             for destination in watch.destinations:
                 _add(fan.setdefault(destination, {}), search, watch, destination, event)
     return fan, missed
+
+
+def _since_it_is_live(search: Search, watch: Watch) -> tuple[Event, ...]:
+    """What was found since the watch had its baseline: what stands before its own watch_live is another watch's past.
+
+    The order of the outbox decides, no clock: the one that made the watch may be ahead of ours.
+    """
+    if watch.id in search.awaiting:
+        return ()
+    for place, event in enumerate(search.outbox):
+        if isinstance(event, WatchLive) and event.watch == watch.id:
+            return search.outbox[place:]
+    return search.outbox
 
 
 def _add(

@@ -16,14 +16,13 @@ Words = tuple[str, ...]
 
 
 def concerns(watch: Watch, event: Event) -> bool:
-    """Whether the event is for this watch: found since the watch exists, and let through by its filters.
+    """Whether the event is for this watch by its kind and filters: a watch_live is for its own watch alone.
 
-    What was found before is another watch's past; a watch_live is for its own watch alone. Whether a price drop is deep
-    enough depends on the price last told: see `passes_drop`.
+    Whether a price drop is deep enough depends on the price last told: see `passes_drop`.
     """
     if isinstance(event, WatchLive):
         return event.watch == watch.id
-    return event.found >= watch.created and passes(watch.filters, event)
+    return passes(watch.filters, event)
 
 
 def passes(filters: Filters, event: AdEvent) -> bool:

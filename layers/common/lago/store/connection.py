@@ -13,6 +13,8 @@ from functools import cache
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.exceptions import DoesNotExist, PynamoDBException, TransactWriteError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
@@ -21,6 +23,8 @@ from lago.errors import ConflictError, SettingError, StoreUnavailableError
 CONNECT_SECONDS = 2
 READ_SECONDS = 4
 RETRIES = 2
+TRIES = 4
+"""How often a write is tried that meets transactions on the same item."""
 
 _CONDITION = "ConditionalCheckFailed"
 _BUSY = "TransactionConflict"
@@ -64,9 +68,9 @@ def translated() -> Iterator[None]:
     try:
         yield
     except PynamoDBException as error:
-        code = error.cause_response_code or type(error.cause).__name__
+        code = _code(error)
         if _failed_condition(error):
-            raise ConflictError(str(code)) from error
+            raise ConflictError(code) from error
         raise StoreUnavailableError(f"DynamoDB: {code}") from error
 
 
@@ -97,13 +101,30 @@ def retried[T](attempts: int, write: Callable[[], T]) -> T:
     return write()
 
 
+def update[M: Table](item: M, actions: list[Action], condition: Condition) -> M:
+    """Update one item, again when it met a transaction, and return it as it is then. Raises ConflictError."""
+
+    def write() -> None:
+        with translated():
+            item.update(actions, condition=condition)
+
+    retried(TRIES, write)
+    return item
+
+
+def _code(error: PynamoDBException) -> str:
+    """What went wrong. pynamodb's own property fails where botocore's `response` is None (a read time-out)."""
+    response = getattr(error.cause, "response", None) or {}
+    return str(response.get("Error", {}).get("Code") or type(error.cause).__name__)
+
+
 def _failed_condition(error: PynamoDBException) -> bool:
     if isinstance(error, TransactWriteError):
         return any(reason and reason.code == _CONDITION for reason in error.cancellation_reasons)
-    return error.cause_response_code == "ConditionalCheckFailedException"
+    return _code(error) == "ConditionalCheckFailedException"
 
 
 def _met_another(error: BaseException | None) -> bool:
-    if not isinstance(error, TransactWriteError):
-        return False
+    if not isinstance(error, TransactWriteError):  # a plain write that met a transaction
+        return isinstance(error, PynamoDBException) and _code(error) == "TransactionConflictException"
     return any(reason and reason.code == _BUSY for reason in error.cancellation_reasons)

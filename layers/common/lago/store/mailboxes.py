@@ -15,7 +15,7 @@ from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement, settled
 from lago.domain.notification import Destination
 from lago.errors import ConflictError
-from lago.store.connection import find, retried, transaction, translated
+from lago.store.connection import find, retried, transaction, translated, update
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, item_of, row_of, shard_name
 
 CHUNK = 40
@@ -160,10 +160,7 @@ class MailboxStore:
                     actions.append(QueueItem.waiting.add(-deaths))
                 self._write(head.destination, kept=lost, head_actions=actions, head_condition=condition)
             else:
-                item = QueueItem(head.destination.id, HEAD)
-                with translated():
-                    item.update(actions, condition=condition)
-                return head_of(item)
+                return head_of(update(QueueItem(head.destination.id, HEAD), actions, condition))
         except ConflictError:
             found = find(QueueItem, head.destination.id, HEAD, consistent=True)
             if found is None or found.claimer != token:
@@ -174,10 +171,9 @@ class MailboxStore:
     def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
         """Give up the mailbox after a message that has no stored rows; a claim that was lost changes nothing."""
         try:
-            with translated():
-                QueueItem(claim.destination.id, HEAD).update(
-                    _after(claim, settlement, now), condition=QueueItem.epoch == claim.epoch
-                )
+            update(
+                QueueItem(claim.destination.id, HEAD), _after(claim, settlement, now), QueueItem.epoch == claim.epoch
+            )
         except ConflictError:
             return
 

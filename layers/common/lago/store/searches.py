@@ -1,6 +1,8 @@
 """The searches table: searches by shard, and under the shard "meta" how sources do and which cycle runs."""
 
+import logging
 import secrets
+import zlib
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +24,8 @@ from lago.errors import ConflictError
 from lago.ports import Cycle
 from lago.store.codec import decode_cursor, encode_cursor
 from lago.store.connection import Table, find, table_name, translated
+
+log = logging.getLogger(__name__)
 
 CYCLE = "cycle"
 META = "meta"
@@ -108,13 +112,23 @@ def _search(item: SearchItem) -> Search:
     )
 
 
+def _readable(item: SearchItem) -> Search | None:
+    """One that this version can't read (stored by a newer one during a deploy) is left alone and stops no other."""
+    try:
+        return _search(item)
+    except (msgspec.DecodeError, zlib.error):
+        log.exception("a search cannot be read", extra={"search": item.id})
+        return None
+
+
 class SearchStore:
     """`lago.ports.Searches` on DynamoDB."""
 
     def in_shard(self, shard: int) -> list[Search]:
         """All searches of a shard, read eventually consistently."""
         with translated():
-            return [_search(item) for item in SearchItem.query(str(shard))]
+            items = list(SearchItem.query(str(shard)))
+        return [search for item in items if (search := _readable(item)) is not None]
 
     def get(self, search: SearchId) -> Search | None:
         """One search, read consistently."""
