@@ -12,7 +12,9 @@ from pathlib import Path
 from scripts.local_stack import LocalStack, LocalStackError, require_free
 from scripts.local_stack.environment import clean, write_env_file
 from scripts.local_stack.ports import LOOPBACK
+from scripts.local_stack.processes import private_file
 from scripts.local_stack.stack import ROOT
+from scripts.run_attention import where_messages_go
 from scripts.run_follow import Follower, settle
 from scripts.run_screen import say, show_failure, step
 from scripts.run_settings import RunSettings, read_settings
@@ -80,12 +82,15 @@ class Run:
 
     def _start(self) -> None:
         settings, local = self._settings, self._local
+        left_behind = local.recover()
+        if left_behind:
+            say(left_behind, style="yellow")
         require_free(settings.cloud_port, "the embedded cloud", "CLOUD_PORT")
         if settings.needs_simulator:
             require_free(settings.simulator_port, "the simulator", "SIMULATOR_PORT")
         simulated = f"http://{LOOPBACK}:{settings.simulator_port}"
         marketplace, telegram = settings.marketplace or simulated, settings.telegram or simulated
-        wanted = understand(settings.watch, marketplace)
+        wanted = understand(settings.watch, marketplace, settings.contact)
         if settings.needs_simulator:
             self._simulator = step("Starting the simulator", self._launch_simulator)
         step(f"Looking at {marketplace}", lambda: require_readable(wanted, marketplace))
@@ -93,10 +98,10 @@ class Run:
         if settings.telegram is not None:
             token = settings.token
             chat = step("Looking at the Telegram bot", lambda: require_bot(telegram, settings.token, settings.chat))
-        parameters = {"WillhabenBaseUrl": marketplace, "TelegramApiUrl": telegram} | settings.parameters
+        parameters = {"WillhabenBaseUrl": marketplace, "Contact": settings.contact, "TelegramApiUrl": telegram}
         step("Starting the embedded cloud", local.start)
         step("Building (sam build)", local.build)
-        self._deploy(parameters)
+        self._deploy(parameters | settings.parameters)
 
         point_at(local)
         self._follower = Follower(local, self._simulator if settings.telegram is None else None)
@@ -107,12 +112,20 @@ class Run:
         write_env_file(
             env_file,
             local.environment
-            | {"WILLHABEN_BASE_URL": marketplace, "LAGO_API_URL": local.api_url, "LAGO_API_KEY": api_key},
+            | {"WILLHABEN_BASE_URL": marketplace, "CONTACT": settings.contact}
+            | {"LAGO_API_URL": local.api_url, "LAGO_API_KEY": api_key},
             ROOT / ".venv" / "dev" / "bin",
         )
         say("")
         say(f"Watching {wanted.label}" + ("" if watch else " (as before)") + f": {wanted.url}", style="bold")
-        say(f"Messages go to {'this terminal' if settings.telegram is None else f'Telegram chat {chat}'}.")
+        if settings.marketplace is not None:
+            contact = (
+                f"with the contact {settings.contact}" if settings.contact else "without a contact: CONTACT is empty"
+            )
+            say(f"Reading {marketplace} {contact}.")
+        goal = "this terminal" if settings.telegram is None else f"Telegram chat {chat}"
+        for line in where_messages_go(goal, self._follower.stack.read_stats(), self._follower.stack.watches.all()):
+            say(line)
         say(f"Figures: curl -H 'x-api-key: {api_key}' {local.api_url}/stats")
         if self._simulator:
             say(f"Simulator: {simulated}/iad/kaufen-und-verkaufen/marktplatz (steer it at {simulated}/_control/…)")
@@ -131,20 +144,17 @@ class Run:
             ) from error
 
     def _launch_simulator(self) -> Process:
-        settings = self._settings
+        settings, log = self._settings, self._local.logs / "simulator.log"
+        private_file(log).close()
         try:
             return launch(
                 port=settings.simulator_port,
                 state=settings.home / "simulator.json",
                 live=LIVE_SECONDS if settings.marketplace is None else 0.0,
-                log=self._log("simulator"),
+                log=log,
             )
         except StartError as error:
-            raise LocalStackError(f"The simulator did not start: {error}", str(self._log("simulator"))) from error
-
-    def _log(self, name: str) -> Path:
-        self._local.logs.mkdir(parents=True, exist_ok=True)
-        return self._local.logs / f"{name}.log"
+            raise LocalStackError(f"The simulator did not start: {error}", str(log)) from error
 
     def _stop(self) -> None:
         """Let what is under way finish, then end every process; a second Ctrl-C ends them at once."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from lago_cli.troubles import Names, unread
+
 if TYPE_CHECKING:  # importing the store binds the tables' names, which are not known before the deployment
     from lago.stats import CycleStats, Stats
 
@@ -16,6 +18,8 @@ _TOLD = {
     "conflicts": ("conflict", "conflicts"),
     "resting": ("search resting", "searches resting"),
 }
+_EXPLAINED = frozenset({"source", "search"})
+"""Errors that the figures explain: by the source's or the search's own reason."""
 
 
 class Cycles:
@@ -25,28 +29,44 @@ class Cycles:
         """What had finished before is not news."""
         self._finished = {cycle.shard: cycle.finished for cycle in stats.cycles}
 
-    def new(self, stats: "Stats", reports: Reports) -> list[str]:
-        """A line for each cycle that has finished since the last look; `reports` gives what scrapes logged since."""
+    def new(self, stats: "Stats", reports: Reports, names: Callable[[], Names]) -> list[str]:
+        """A line for each cycle that has finished since the last look.
+
+        `reports` gives what scrapes logged since, `names` what people call the searches.
+        """
         fresh = [each for each in stats.cycles if each.finished and each.finished != self._finished.get(each.shard)]
         if not fresh:
             return []
         self._finished |= {cycle.shard: cycle.finished for cycle in fresh}
         by_shard = {report.get("shard"): report for report in reports()}
-        return [cycle_line(cycle, by_shard.get(cycle.shard, {}), stats) for cycle in fresh]
+        known = names()
+        return [cycle_line(cycle, by_shard.get(cycle.shard, {}), stats, known) for cycle in fresh]
 
 
-def cycle_line(cycle: "CycleStats", report: dict[str, Any], stats: "Stats") -> str:
+def cycle_line(cycle: "CycleStats", report: dict[str, Any], stats: "Stats", names: Names) -> str:
     """One cycle in one line."""
     found = [f"{report[name]} {words[report[name] != 1]}" for name, words in _TOLD.items() if report.get(name)]
-    found += [f"{count} {reason} error(s)" for reason, count in (report.get("errors") or {}).items() if count]
-    parts = [", ".join(found) or "nothing new"]
+    found += [
+        f"{count} {reason} error(s)"
+        for reason, count in (report.get("errors") or {}).items()
+        if count and reason not in _EXPLAINED
+    ]
+    parts = [", ".join(found) or ("nothing new" if _was_read(report, stats) else "nothing could be read")]
     if stats.pending.total:
         parts.append(f"{stats.pending.total} waiting to be sent")
     if stats.dead.total:
         parts.append(f"{stats.dead.total} dead")
-    parts += [f"{name} rests: {source.reason}" for name, source in stats.sources.items() if not source.healthy]
+    parts += unread(stats, names)
     shard = f" {cycle.shard}" if cycle.shard else ""
     return f"{_time_of_day(cycle.started)} cycle{shard}: {'; '.join(parts)}"
+
+
+def _was_read(report: dict[str, Any], stats: "Stats") -> bool:
+    """Whether anything was read; a scrape that had nothing to tell logs no report."""
+    if "read" in report:
+        return bool(report["read"]) or not stats.searches
+    failing = [each for each in stats.failing_searches if each.retry_at is not None]
+    return all(source.healthy for source in stats.sources.values()) and len(failing) < max(stats.searches, 1)
 
 
 def _time_of_day(iso: str) -> str:

@@ -2,17 +2,24 @@
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from lago.domain.watch import Watch
 from lago.errors import LagoError
 from lago_cli.cycle import describe, run_cycle
 from lago_cli.stack import open_stack
+from lago_cli.troubles import names_of
 from scripts.local_stack import LocalStack
+from scripts.run_attention import Attention
 from scripts.run_cycles import Cycles, LoggedReports, is_quiet
 from scripts.run_messages import DeliveryLog, Messages, SimulatedChat
 from scripts.run_screen import console, say
 from simulator.process import Process
+
+if TYPE_CHECKING:  # importing the store binds the tables' names, which are not known before the deployment
+    from lago.stats import Stats
 
 LOOK_SECONDS = 1.0
 SETTLE_SECONDS = 15.0
@@ -30,7 +37,9 @@ class Follower:
             if simulator is not None
             else DeliveryLog(local.client("dynamodb"), local.outputs["DeliveriesTable"])
         )
-        self._cycles = Cycles(self.stack.read_stats())
+        stats = self.stack.read_stats()
+        self._cycles = Cycles(stats)
+        self._attention = Attention(stats, self._watches(stats))
         scrape = local.client("lambda").get_function_configuration(FunctionName=local.outputs["ScrapeFunction"])
         group = scrape.get("LoggingConfig", {}).get("LogGroup") or f"/aws/lambda/{local.outputs['ScrapeFunction']}"
         self._reports = LoggedReports(local.client("logs"), group, time.time_ns() // 1_000_000)
@@ -51,15 +60,22 @@ class Follower:
     def look(self) -> None:
         """Print what is new. A look that fails is said once and tried again."""
         try:
-            for line in self._cycles.new(self.stack.read_stats(), self._reports.new):
+            stats = self.stack.read_stats()
+            for line in self._cycles.new(stats, self._reports.new, lambda: names_of(self.stack.watches.all())):
                 say(line, style="dim")
             for message in self._messages.new():
                 message.show(console)
+            for line in self._attention.new(stats, self._watches(stats)):
+                say(line, style="red")
             self._complaint = ""
         except (LagoError, BotoCoreError, ClientError, OSError) as error:
             if str(error) != self._complaint:
                 self._complaint = str(error)
                 say(f"Could not look just now ({error}); trying again.", style="red")
+
+    def _watches(self, stats: "Stats") -> list[Watch]:
+        """Read only when there is a destination that may have paused some."""
+        return self.stack.watches.all() if stats.disabled_destinations else []
 
     def quiet(self) -> bool:
         """Whether nothing is under way: no cycle, no event on its way to a message."""

@@ -16,6 +16,7 @@ EXAMPLE_KEYWORD = "rennrad"
 """The example on any other marketplace, where everything would be far too much."""
 
 _BASE_URL = re.compile(r"https?://[A-Za-z0-9.\-]+(:[0-9]{1,5})?")
+_CONTACT = re.compile(r"[!#-'*-~]{0,120}")
 """As in the template's parameters."""
 
 
@@ -28,6 +29,7 @@ class RunSettings:
     simulator_port: int
     watch: str
     marketplace: str | None
+    contact: str
     telegram: str | None
     token: str = field(repr=False)
     chat: str
@@ -56,18 +58,26 @@ def read_settings(environ: Mapping[str, str], arguments: Sequence[str]) -> RunSe
     if marketplace is None and watch:
         marketplace = REAL_MARKETPLACE
     telegram = _base_url("TELEGRAM_API_URL", value("TELEGRAM_API_URL")) or REAL_TELEGRAM
-    return RunSettings(
+    settings = RunSettings(
         home=given.home,
         cloud_port=_port("CLOUD_PORT", value("CLOUD_PORT") or "4566"),
         simulator_port=_port("SIMULATOR_PORT", value("SIMULATOR_PORT") or "8099"),
         watch=watch or (EXAMPLE if marketplace is None else EXAMPLE_KEYWORD),
         marketplace=marketplace,
+        contact=_contact(value("CONTACT")),
         telegram=telegram if token else None,
         token=token,
         chat=value("TELEGRAM_CHAT_ID"),
         parameters=_parameters(value("PARAMETERS")),
         seconds=0.0 if given.once else given.seconds,
     )
+    if settings.needs_simulator and settings.cloud_port == settings.simulator_port:
+        port = settings.cloud_port
+        raise LocalStackError(
+            f"CLOUD_PORT and SIMULATOR_PORT are both {port}: choose another for one of them, "
+            f"such as make run SIMULATOR_PORT={port + 1 if port < 65_535 else port - 1}"
+        )
+    return settings
 
 
 def _base_url(name: str, text: str) -> str | None:
@@ -75,6 +85,15 @@ def _base_url(name: str, text: str) -> str | None:
     if url and not _BASE_URL.fullmatch(url):
         raise LocalStackError(f"{name}: got {text!r}, expected an address without a path such as {REAL_MARKETPLACE}")
     return url or None
+
+
+def _contact(text: str) -> str:
+    if not _CONTACT.fullmatch(text):
+        raise LocalStackError(
+            f"CONTACT: got {text!r}, expected a mail or web address of at most 120 characters, without spaces, quotes "
+            "and parentheses"
+        )
+    return text
 
 
 def _port(name: str, text: str) -> int:

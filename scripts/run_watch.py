@@ -22,27 +22,28 @@ from scripts.run_messages import DESTINATION
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is watched: the query, its address for people, and what messages call it."""
+    """What is watched: the query, its address for people, what messages call it, and where it is read."""
 
     query: Query
     url: str
     label: str
+    marketplace: WillhabenMarketplace
 
 
-def understand(wanted: str, base_url: str) -> Wanted:
+def understand(wanted: str, base_url: str, contact: str = "") -> Wanted:
     """Check that the search can be understood. Raises LocalStackError with one sentence."""
     try:
-        marketplace = WillhabenMarketplace(base_url)
+        marketplace = WillhabenMarketplace(base_url, contact)
         query = query_for(wanted, Narrowing(), marketplace)
     except LagoError as error:
         raise LocalStackError(sentence(error)) from error
-    return Wanted(query, marketplace.url(query), label(None, wanted))
+    return Wanted(query, marketplace.url(query), label(None, wanted), marketplace)
 
 
 def require_readable(wanted: Wanted, base_url: str) -> None:
     """Read its first page once. Raises LocalStackError with one sentence."""
     try:
-        WillhabenMarketplace(base_url).fetch(wanted.query, 1)
+        wanted.marketplace.fetch(wanted.query, 1)
     except LagoError as error:
         raise LocalStackError(f"{sentence(error)} Check WILLHABEN_BASE_URL ({base_url}) and the network.") from error
 

@@ -60,7 +60,7 @@ def launch(
 ) -> Process:
     """Start it and wait until it answers; it also ends with this process. Raises StartError with its own words.
 
-    What it prints goes to `log`, if given.
+    What it prints goes to `log`, if given. Its files can be read by this user alone.
     """
     with tempfile.TemporaryDirectory(prefix="simulator-") as folder:
         address, said = Path(folder, "address"), Path(folder, "said")
@@ -78,6 +78,7 @@ def launch(
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
+                umask=0o077,
             )
         ends = time.monotonic() + START_SECONDS
         while not address.exists():

@@ -7,7 +7,7 @@ from lago_cli.errors import FAILURE, FunctionError
 from lago_cli.output import print_json, remark, say
 from lago_cli.ports import Stack, World
 from lago_cli.text import plain
-from lago_cli.troubles import Names, named, names_of, troubles
+from lago_cli.troubles import Names, named, names_of, unread, untold
 
 _FRAME = ("shard", "started", "interval_ms", "notes")
 """Parts of a report that say when it was, not what was done; and the notes, which are told by the searches' names."""
@@ -30,8 +30,9 @@ def cycle(
     else:
         names = names_of(stack.watches.all())
         lines = [f"{step}: {describe(result, names)}" for step, result in results.items()]
-        unsaid = [each for each in troubles(stack.read_stats(), names) if not any(each in line for line in lines)]
-        for line in (*lines, *unsaid):
+        stats = stack.read_stats()
+        unsaid = [each for each in unread(stats, names) if not any(each in line for line in lines)]
+        for line in (*lines, *unsaid, *untold(stats)):
             say(line)
     failed = [step for step, result in results.items() if isinstance(result, dict) and "error" in result]
     if failed:

@@ -1,6 +1,7 @@
 """What keeps Lago from reading or telling just now, in words; searches by the names that people gave their watches."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -25,16 +26,20 @@ def named(note: str, names: Names) -> str:
     return plain(f"{names.get(search, search)}{colon}{rest}")
 
 
-def troubles(stats: object, names: Names) -> list[str]:
-    """A clause for each source that rests, search that fails and destination that is disabled, by the figures of /stats."""
-    figures = msgspec.to_builtins(stats)
-    sources = [
-        f"{name} rests: {source['reason']}" for name, source in figures.get("sources", {}).items() if source["reason"]
-    ]
+def unread(stats: object, names: Names) -> list[str]:
+    """A clause for each source that rests and each search that fails; `stats` as in GET /stats."""
+    figures: dict[str, Any] = msgspec.to_builtins(stats)
+    sources = [f"{name} rests: {each['reason']}" for name, each in figures.get("sources", {}).items() if each["reason"]]
     searches = [
         f"{names.get(each['search'], each['search'])}: {each['reason']}" for each in figures.get("failing_searches", [])
     ]
-    destinations = [
-        f"“{each['destination']}” is disabled: {each['reason']}" for each in figures.get("disabled_destinations", [])
+    return [plain(clause, 300) for clause in (*sources, *searches)]
+
+
+def untold(stats: object) -> list[str]:
+    """A clause for each destination that is disabled; `stats` as in GET /stats."""
+    figures: dict[str, Any] = msgspec.to_builtins(stats)
+    return [
+        plain(f"“{each['destination']}” is disabled: {each['reason']}", 300)
+        for each in figures.get("disabled_destinations", [])
     ]
-    return [plain(clause, 300) for clause in (*sources, *searches, *destinations)]

@@ -2,13 +2,14 @@
 
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 from scripts.local_stack.environment import REGION, clean
 from scripts.local_stack.errors import LocalStackError
 from scripts.local_stack.ports import LOOPBACK
 from scripts.local_stack.processes import Child
-from scripts.local_stack.state import forget_stream_positions
+from scripts.local_stack.state import empty_scratch, forget_stream_positions
 
 _START_SECONDS = 60
 _STOP_SECONDS = 60
@@ -18,11 +19,23 @@ _STOP_SECONDS = 60
 class Cloud:
     """A running ministack."""
 
-    def __init__(self, *, program: Path, port: int, state: Path, log: Path, root: Path) -> None:
-        """Start it and wait until it answers. Raises LocalStackError."""
+    def __init__(
+        self,
+        *,
+        program: Path,
+        port: int,
+        state: Path,
+        log: Path,
+        root: Path,
+        started: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Start it and wait until it answers; no other may run with this `state`. Raises LocalStackError.
+
+        `started` hears its process id before anything else happens.
+        """
         self.url = f"http://{LOOPBACK}:{port}"
         scratch = state / "tmp"
-        scratch.mkdir(parents=True, exist_ok=True)
+        empty_scratch(scratch)
         # the state of the parameter store holds the bot token as it is
         state.chmod(0o700)
         forget_stream_positions(state / "services")
@@ -43,6 +56,7 @@ class Cloud:
         }
         self._child = Child("the embedded cloud", [str(program)], env=env, log=log, cwd=root)
         try:
+            started(self._child.pid)
             self._child.wait_until(lambda: answers(f"{self.url}/_ministack/ready"), _START_SECONDS)
         except BaseException:
             self._child.kill()
@@ -58,12 +72,16 @@ class Cloud:
         """Whether it has not ended by itself."""
         return self._child.exit_code is None
 
-    def stop(self) -> None:
-        """Stop it and wait until its state is written. Raises LocalStackError when that takes too long."""
+    def stop(self) -> bool:
+        """Stop it and wait until its state is written; says whether it is, which is not so when it had crashed before.
+
+        Raises LocalStackError when that takes too long.
+        """
         if not self._child.stop(_STOP_SECONDS):
             raise LocalStackError(
                 "The embedded cloud did not stop in time: its latest state may be lost", str(self._child.log)
             )
+        return self._child.exit_code == 0
 
     def kill(self) -> None:
         """End it at once, state or not."""

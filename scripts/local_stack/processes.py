@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from scripts.local_stack.errors import LocalStackError
 
@@ -22,9 +23,8 @@ class Child:
     def __init__(self, name: str, command: Sequence[str], *, env: Mapping[str, str], log: Path, cwd: Path) -> None:
         """Start it. Raises LocalStackError when there is no such program."""
         self.name, self.log = name, log
-        log.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with log.open("wb") as output:
+            with private_file(log) as output:
                 self._process = subprocess.Popen(
                     command,
                     env=dict(env),
@@ -92,6 +92,14 @@ def run(name: str, command: Sequence[str], *, env: Mapping[str, str], log: Path,
         raise
     if code != 0:
         raise LocalStackError(f"{name} failed (exit code {code})", str(log))
+
+
+def private_file(path: Path) -> BinaryIO:
+    """An empty file for writing that nobody else can read: logs may hold what a person watches."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    path.chmod(0o600)  # it may have been there
+    return file
 
 
 def tail(log: Path, lines: int = 15) -> list[str]:

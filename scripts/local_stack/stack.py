@@ -14,10 +14,12 @@ from scripts.local_stack.cloud import Cloud
 from scripts.local_stack.deploy import Sam
 from scripts.local_stack.environment import REGION, aws
 from scripts.local_stack.errors import LocalStackError
+from scripts.local_stack.last_run import LastRun
 from scripts.local_stack.ports import LOOPBACK
 
 ROOT = Path(__file__).resolve().parents[2]
 STACK = "lago-local"
+PROGRAM = ROOT / ".venv" / "cloud" / "bin" / "ministack"
 
 
 class LocalStack:
@@ -34,6 +36,8 @@ class LocalStack:
         self.home, self.name = home.resolve(), name
         self.url = f"http://{LOOPBACK}:{port}"
         self.logs = self.home / "log"
+        self._state = self.home / "state"
+        self._last_run = LastRun(self.home, PROGRAM)
         self._port = port
         self._cloud: Cloud | None = None
         self._sam = Sam(
@@ -49,14 +53,25 @@ class LocalStack:
     ) -> None:
         self.stop()
 
+    def recover(self) -> str:
+        """Stop a cloud that the run before left behind, and say what became of its state; "" when all was in order.
+
+        Only for who holds `home` alone. Raises LocalStackError when it does not stop.
+        """
+        return self._last_run.settle(self._state)
+
     def start(self) -> None:
         """Start the cloud, with the state that it had when it was stopped. Raises LocalStackError."""
+        running = self._last_run.running()
+        if running is not None:
+            raise LocalStackError(f"The embedded cloud of {self.home} runs already: stop it (kill {running.pid})")
         self._cloud = Cloud(
-            program=ROOT / ".venv" / "cloud" / "bin" / "ministack",
+            program=PROGRAM,
             port=self._port,
-            state=self.home / "state",
+            state=self._state,
             log=self.logs / "cloud.log",
             root=self.home,
+            started=lambda pid: self._last_run.begin(pid, self._port),
         )
 
     def build(self) -> None:
@@ -71,7 +86,8 @@ class LocalStack:
     def stop(self) -> None:
         """Stop the cloud and keep its state. Raises LocalStackError when the state may be incomplete."""
         if self._cloud is not None:
-            self._cloud.stop()
+            if self._cloud.stop():
+                self._last_run.end()
             self._cloud = None
 
     def kill(self) -> None:

@@ -95,6 +95,7 @@ def test_a_child_is_stopped_by_its_id_and_may_finish_its_work(tmp_path: Path) ->
 
     assert child.stop(patience=20)
     assert tail(tmp_path / "log") == ["ready", "saved"]
+    assert (tmp_path / "log").stat().st_mode & 0o077 == 0
     assert child.exit_code == 0
 
 

@@ -6,17 +6,20 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
-from lago.stats import CycleStats, QueueCounts, SourceStats, Stats
+from lago.stats import CycleStats, DisabledDestination, FailingSearch, QueueCounts, SourceStats, Stats
 from scripts.local_stack import LocalStackError
 from scripts.run import only_one
+from scripts.run_attention import Attention, where_messages_go
 from scripts.run_cycles import Cycles, LoggedReports, cycle_line
 from scripts.run_messages import DeliveryLog, SimulatedChat
 from scripts.run_messages import shown as shown_message
 from scripts.run_settings import EXAMPLE, read_settings
 from scripts.run_watch import understand
 from simulator.client import SentMessage
+from tests.cli.fakes import a_watch
 
 
 def test_everything_is_simulated_by_default() -> None:
@@ -56,6 +59,11 @@ def test_any_server_can_stand_in_for_both() -> None:
     assert (settings.chat, settings.watch) == ("77", "rennrad")
 
 
+def test_the_contact_for_the_marketplace_is_taken_as_it_is() -> None:
+    assert read_settings({"CONTACT": " you@example.org "}, []).contact == "you@example.org"
+    assert read_settings({}, []).contact == ""
+
+
 def test_template_parameters_are_passed_on() -> None:
     settings = read_settings({"PARAMETERS": "RetryBaseSeconds=5  ScheduleRate=rate(2_minutes)"}, [])
 
@@ -73,6 +81,8 @@ def test_it_may_stop_by_itself() -> None:
     [
         ({"CLOUD_PORT": "http"}, "CLOUD_PORT: got 'http', expected a port"),
         ({"SIMULATOR_PORT": "70000"}, "SIMULATOR_PORT: got '70000', expected a port"),
+        ({"CLOUD_PORT": "8099"}, "CLOUD_PORT and SIMULATOR_PORT are both 8099: choose another for one of them"),
+        ({"CONTACT": "me (at home)"}, "CONTACT: got 'me (at home)', expected a mail or web address"),
         ({"WILLHABEN_BASE_URL": "www.willhaben.at"}, "WILLHABEN_BASE_URL: got 'www.willhaben.at'"),
         ({"TELEGRAM_API_URL": "https://api.telegram.org/bot"}, "TELEGRAM_API_URL: got"),
         ({"PARAMETERS": "fast please"}, "PARAMETERS: got 'fast please', expected NAME=VALUE"),
@@ -118,23 +128,74 @@ def stats(*, finished: str | None, pending: int = 0, dead: int = 0, reason: str 
 
 def test_each_finished_cycle_is_told_once_with_what_it_found() -> None:
     cycles = Cycles(stats(finished="11:59"))
-    report = {"shard": 0, "new_ads": 2, "price_drops": 1, "errors": {"source": 1}}
+    report = {"shard": 0, "new_ads": 2, "price_drops": 1, "errors": {"store": 1, "source": 0}}
 
-    before = cycles.new(stats(finished="11:59"), lambda: [report])
-    running = cycles.new(stats(finished=None), lambda: [report])
-    (line,) = cycles.new(stats(finished="12:00", pending=3, dead=1), lambda: [report])
-    after = cycles.new(stats(finished="12:00"), lambda: [report])
+    before = cycles.new(stats(finished="11:59"), lambda: [report], dict)
+    running = cycles.new(stats(finished=None), lambda: [report], dict)
+    (line,) = cycles.new(stats(finished="12:00", pending=3, dead=1), lambda: [report], dict)
+    after = cycles.new(stats(finished="12:00"), lambda: [report], dict)
 
     assert (before, running, after) == ([], [], [])
-    assert line.endswith("cycle: 2 new ads, 1 price drop, 1 source error(s); 3 waiting to be sent; 1 dead")
+    assert line.endswith("cycle: 2 new ads, 1 price drop, 1 store error(s); 3 waiting to be sent; 1 dead")
 
 
-def test_an_outage_is_told_and_nothing_new_is_said() -> None:
+def test_a_cycle_that_found_nothing_says_so() -> None:
+    calm = stats(finished="12:00")
+
+    assert cycle_line(calm.cycles[0], {}, calm, {}).endswith("cycle: nothing new")
+
+
+@pytest.mark.parametrize("report", [{}, {"read": 0, "errors": {"source": 1}}])
+def test_an_outage_is_never_nothing_new(report: dict[str, object]) -> None:
     resting = stats(finished="12:00", reason="www.willhaben.at answered 503")
 
-    line = cycle_line(resting.cycles[0], {}, resting)
+    line = cycle_line(resting.cycles[0], report, resting, {})
 
-    assert line.endswith("cycle: nothing new; willhaben rests: www.willhaben.at answered 503")
+    assert line.endswith("cycle: nothing could be read; willhaben rests: www.willhaben.at answered 503")
+
+
+def test_a_failing_search_is_called_by_its_watchs_name() -> None:
+    reason = "www.willhaben.at answered 404 for /iad"
+    failing = FailingSearch(search="0.abc", reason=reason, retry_at="2026-11-29T12:05:00+00:00")
+    one, two = stats(finished="12:00"), replace(stats(finished="12:00"), searches=2)
+    names = {"0.abc": "“Our bike”"}
+
+    alone = cycle_line(one.cycles[0], {}, replace(one, failing_searches=[failing]), names)
+    among_others = cycle_line(two.cycles[0], {}, replace(two, failing_searches=[failing]), names)
+
+    assert alone.endswith(f"cycle: nothing could be read; “Our bike”: {reason}")
+    assert among_others.endswith(f"cycle: nothing new; “Our bike”: {reason}")
+
+
+BLOCKED = [DisabledDestination(destination="me", reason="bot was blocked")]
+DISABLED = "disabled: “me” is disabled: bot was blocked; nothing is told there until you run `lago setup`"
+PAUSED = "paused: “rennrad”: bot was blocked; go on with `lago watch resume ab`"
+
+
+def test_a_destination_that_is_disabled_and_what_it_pauses_are_told_once() -> None:
+    calm, silent = stats(finished="12:00"), replace(stats(finished="12:00"), disabled_destinations=BLOCKED)
+    running, paused = a_watch("ab"), a_watch("ab", paused="bot was blocked")
+    elsewhere = a_watch("cd", paused="on holiday", destinations=("you",))
+    attention = Attention(calm, [])
+
+    assert attention.new(calm, []) == []
+    assert attention.new(silent, [running, elsewhere]) == [DISABLED]
+    assert attention.new(silent, [paused, elsewhere]) == [PAUSED]
+    assert attention.new(silent, [paused, elsewhere]) == []
+    assert attention.new(calm, []) == []
+    assert attention.new(silent, [paused]) == [DISABLED, PAUSED]
+
+
+def test_the_start_says_where_messages_go_and_what_is_silent() -> None:
+    calm, silent = stats(finished="12:00"), replace(stats(finished="12:00"), disabled_destinations=BLOCKED)
+    paused = a_watch("ab", paused="bot was blocked")
+
+    assert where_messages_go("this terminal", calm, [a_watch("ab")]) == ["Messages go to this terminal."]
+    assert where_messages_go("this terminal", silent, [paused]) == [
+        "Messages go to this terminal, but:",
+        f"  {DISABLED}",
+        f"  {PAUSED}",
+    ]
 
 
 class FakeLogs:
