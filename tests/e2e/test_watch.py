@@ -14,6 +14,8 @@ from tests.e2e.conftest import Lago, until
 
 _numbers = itertools.count(1)
 SAMPLES = json.loads((Path(__file__).parents[1] / "samples" / "willhaben.json").read_text())
+INSERTED_AT = "1795897800000"
+"""When ad 920000099 of the captured pages was published, epoch ms."""
 
 
 @dataclass
@@ -81,7 +83,9 @@ def test_the_first_run_is_a_baseline_with_one_message_and_no_flood(lago: Lago):
 
 
 def test_a_captured_page_is_a_baseline_and_a_changed_page_one_message(lago: Lago):
-    pages = SAMPLES["next_data_pages"]
+    # the captured ads are older than this watch: the one that is inserted has just been published
+    text = json.dumps(SAMPLES["next_data_pages"])
+    pages = json.loads(text.replace(INSERTED_AT, str(time.time_ns() // 1_000_000 + 60_000)))
     lago.simulator.load_page(pages["page1_before"], page=1)
     watching = a_watch(lago, ads=0)
 

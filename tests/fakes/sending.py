@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
-from lago.delivery import DeliverySettings, Sender
+from lago.courier import Courier, DeliverySettings
+from lago.delivery import Sender
 from lago.domain.backoff import ALERT, Backoff
 from lago.domain.ids import EpochMs, Milliseconds
 from lago.domain.notification import Destination, Message
@@ -84,11 +86,16 @@ class Post:
 
 
 def a_post(
-    *outcomes: Outcome | BaseException, policy: Backoff = ALERT, jitter: float = 0.5, threshold: int = 3
+    *outcomes: Outcome | BaseException,
+    policy: Backoff = ALERT,
+    jitter: float = 0.5,
+    threshold: int = 3,
+    channel: Any = None,
 ) -> Post:
-    clock, channel = FakeClock(), FakeChannel(list(outcomes))
+    """`channel` stands in for one that answers with `outcomes`."""
+    clock, channel = FakeClock(), channel or FakeChannel(list(outcomes))
     mailboxes, deliveries, watches = MailboxStore(1), DeliveryStore(400), WatchStore(1)
-    sender = Sender(
+    courier = Courier(
         mailboxes=mailboxes,
         deliveries=deliveries,
         watches=watches,
@@ -99,7 +106,7 @@ def a_post(
         sleep=clock.sleep,
         random=lambda: jitter,
     )
-    return Post(clock, channel, mailboxes, deliveries, watches, sender)
+    return Post(clock, channel, mailboxes, deliveries, watches, Sender(courier))
 
 
 def outage(reason: str = "HTTP 500") -> Outcome:

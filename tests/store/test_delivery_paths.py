@@ -8,7 +8,7 @@ from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.watch import Filters, Watch
 from lago.drain import DrainReport, drain
 from lago.notify import NotifyReport, notify
-from lago.store.mailboxes import Counts
+from lago.store.queue_reads import Counts
 from lago.store.searches import SearchStore
 from tests.builders import (
     ME,

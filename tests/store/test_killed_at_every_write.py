@@ -13,7 +13,7 @@ import pytest
 from lago.domain.event import AdEvent
 from lago.domain.outcome import OutcomeKind
 from lago.store.connection import connection
-from lago.store.mailboxes import Counts
+from lago.store.queue_reads import Counts
 from lago.store.searches import SearchStore
 from tests.builders import ME, a_search_id, an_event
 from tests.fakes.sending import MINUTE, Post, WorkerKilledError, a_post, gate, outage, refused

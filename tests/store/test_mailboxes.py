@@ -4,8 +4,9 @@ from lago.domain.backoff import ALERT
 from lago.domain.ids import EpochMs
 from lago.domain.mailbox import Settlement, dead, lost_in_the_air
 from lago.errors import ConflictError
-from lago.store.mailboxes import Counts, MailboxStore
+from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
+from lago.store.queue_reads import Counts
 from tests.builders import ME, NOW, a_destination, a_row, an_event
 
 LEASE = EpochMs(NOW + 60_000)

@@ -27,8 +27,8 @@ from lago.domain.notification import Destination, Message, notification_id
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.errors import ConflictError, StoreUnavailableError
 from lago.store.connection import connection
-from lago.store.mailboxes import Counts
 from lago.store.queue_items import HEAD, QueueItem, row_of
+from lago.store.queue_reads import Counts
 from tests.builders import ME, a_destination, a_query, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, FakeChannel, Post, WorkerKilledError, a_post, gate, outage, refused
 from tests.store.test_delivery_paths import announced, found, outbox, run_drain, run_notify
@@ -103,10 +103,8 @@ class QueueMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         type(self).tables_anew()
-        self.post: Post = a_post()
         self.far = FarSide(self)
-        self.post.channel = self.far
-        self.post.sender._channels = {"telegram": self.far}
+        self.post: Post = a_post(channel=self.far)
         self.ads, self.watch_ids = count(1), count(1)
         self.committed: set[NotificationId] = set()
         self.unwanted: set[NotificationId] = set()
@@ -158,7 +156,7 @@ class QueueMachine(RuleBasedStateMachine):
         now = self.post.clock()
         before = self.head
         with suppress(ConflictError):
-            self.post.sender._mailboxes.claim(
+            self.post.mailboxes.claim(
                 self.stale, (), now=now, lease_until=now + MINUTE, suspects=self.stale.suspects_beside((), now)
             )
             assert (before.epoch, before.waiting) == (self.stale.epoch, self.stale.waiting)

@@ -10,9 +10,11 @@ from lago.domain.mailbox import Settlement
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.watch import Filters
 from lago.errors import StoreUnavailableError
+from lago.store import mailboxes, queue_writes
 from lago.store.connection import connection
-from lago.store.mailboxes import Counts, MailboxStore
+from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import HEAD, QueueItem
+from lago.store.queue_reads import Counts
 from tests.builders import ME, NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, Post, WorkerKilledError, a_post, gate, outage, refused
 from tests.store.test_delivery_paths import announced, found, outbox, run_drain, run_notify, watching
@@ -55,7 +57,7 @@ def test_a_row_that_arrives_just_as_the_last_one_is_settled_is_not_stranded():
     done = Settlement(done=(first.id,))
     settling = MailboxStore(shards=1)
 
-    just_before(queue, "_write", lambda: settling.record(claim, done, new=False, next_row_at=None, now=NOW))
+    just_before(mailboxes, "write_rows", lambda: settling.record(claim, done, new=False, next_row_at=None, now=NOW))
     queue.enqueue(a_destination(), (second,), now=NOW)
 
     assert queue.head(ME).waiting == 1
@@ -84,18 +86,20 @@ def test_a_write_that_meets_others_on_the_shared_counter_goes_through():
     assert queue.counts() == {"telegram": Counts(1, 0)}
 
 
-def test_a_send_is_settled_however_fast_rows_arrive_meanwhile():
+def test_a_send_is_settled_however_fast_rows_arrive_meanwhile(monkeypatch):
     queue, first = a_queue(), a_row()
     queue.enqueue(a_destination(), (first,), now=NOW)
     claim = queue.claim(queue.head(ME), [first.id], now=NOW, lease_until=EpochMs(NOW + 60_000))
-    busy, write = MailboxStore(shards=1), queue._write
+    write = queue_writes.write_rows
     arrivals = (a_row(an_event(str(n))) for n in range(2, 100))
 
     def write_too_late(*args, **kwargs):
-        busy.enqueue(a_destination(), (next(arrivals),), now=NOW)
+        monkeypatch.setattr(mailboxes, "write_rows", write)
+        queue.enqueue(a_destination(), (next(arrivals),), now=NOW)
+        monkeypatch.setattr(mailboxes, "write_rows", write_too_late)
         write(*args, **kwargs)
 
-    queue._write = write_too_late
+    monkeypatch.setattr(mailboxes, "write_rows", write_too_late)
 
     assert queue.record(claim, Settlement(done=(first.id,)), new=False, next_row_at=None, now=NOW)
 

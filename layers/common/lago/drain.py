@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct
 
-from lago.delivery import Sender, Tally
+from lago.courier import Tally
+from lago.delivery import Sender
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds
 from lago.store.mailboxes import MailboxStore
 

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct
 
-from lago.delivery import Candidate, Sender, Tally
+from lago.courier import Candidate, Tally
+from lago.delivery import Sender
 from lago.domain.event import AdEvent, Event, WatchLive
 from lago.domain.filters import concerns
 from lago.domain.geo import distance_km

@@ -1,52 +1,29 @@
 """Mailboxes on DynamoDB: claim, record, enqueue, acknowledge. Rows, head and counters change in one transaction."""
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import batched
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
-from pynamodb.attributes import NumberAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
-from lago.domain.mailbox import Head, Row, Settlement, settled
+from lago.domain.mailbox import Head, Row, Settlement
 from lago.domain.notification import Destination
 from lago.errors import ConflictError
-from lago.store.connection import find, retried, transaction, translated, update
-from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, item_of, row_of, shard_name
+from lago.store.connection import TRIES, find, transaction, update
+from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, shard_name
+from lago.store.queue_reads import QueueReads
+from lago.store.queue_writes import after, is_number, write_rows
 
 CHUNK = 40
 """Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
-TRIES = 4
-BUSY_TRIES = 8
-"""How often a write is tried that meets others: all mailboxes of a shard and channel share one counter."""
 
 
-class DueMailbox(NamedTuple):
-    """A mailbox whose next attempt is due, by the index: it may lag, so the head decides."""
-
-    destination: DestinationId
-    due_at: EpochMs
-
-
-class Counts(NamedTuple):
-    """Exact numbers of rows."""
-
-    pending: int
-    dead: int
-
-
-class MailboxStore:
+class MailboxStore(QueueReads):
     """The notification queue. Every method may raise StoreUnavailableError."""
-
-    def __init__(self, shards: int) -> None:
-        """`shards` is the number of queue shards that the destinations are spread over."""
-        self.shards = shards
-
-    # destinations
 
     def put_destination(self, destination: Destination) -> None:
         """Store a destination, new or changed; its mailbox keeps what waits, due at once when it was disabled."""
@@ -59,64 +36,6 @@ class MailboxStore:
         with transaction() as writes:
             writes.save(QueueItem(DIRECTORY, destination.id))
             writes.update(QueueItem(destination.id, HEAD), actions)
-
-    def destinations(self) -> list[DestinationId]:
-        """Every destination that exists."""
-        with translated():
-            return [DestinationId(item.id) for item in QueueItem.query(DIRECTORY)]
-
-    def head(self, destination: DestinationId) -> Head | None:
-        """A mailbox, read consistently."""
-        item = find(QueueItem, destination, HEAD, consistent=True)
-        return None if item is None or item.destination is None else head_of(item)
-
-    # reading
-
-    def due(self, shard: int, now: EpochMs, limit: int) -> Iterator[DueMailbox]:
-        """The mailboxes of a shard that are due, longest overdue first."""
-        with translated():
-            for item in QueueItem.due.query(f"shard#{shard}", QueueItem.due_at <= now, limit=limit):
-                yield DueMailbox(DestinationId(item.mailbox), EpochMs(int(item.due_at)))
-
-    def waiting(self, destination: DestinationId, limit: int) -> list[Row]:
-        """The first rows of a mailbox by the time of their next attempt, read consistently."""
-        with translated():
-            found = QueueItem.waiting_rows.query(destination, consistent_read=True, limit=limit)
-            return [row_of(item) for item in found]
-
-    def row(self, destination: DestinationId, row: NotificationId) -> Row | None:
-        """One row, waiting or dead, read consistently."""
-        item = find(QueueItem, destination, row, consistent=True)
-        return None if item is None else row_of(item)
-
-    def dead(self, destination: DestinationId) -> list[Row]:
-        """The dead letters of a destination; reads all of its mailbox."""
-        with translated():
-            items = QueueItem.query(destination, filter_condition=QueueItem.died_at.exists())
-            return [row_of(item) for item in items]
-
-    def dead_letters(self, limit: int) -> list[Row]:
-        """The newest dead letters of all destinations."""
-        with translated():
-            rows = [
-                row_of(item)
-                for shard in range(self.shards)
-                for item in QueueItem.dead_rows.query(f"shard#{shard}", scan_index_forward=False, limit=limit)
-            ]
-        return sorted(rows, key=lambda row: row.died or 0, reverse=True)[:limit]
-
-    def counts(self) -> dict[str, Counts]:
-        """Pending and dead rows by channel."""
-        totals: dict[str, Counts] = {}
-        with translated():
-            for shard in range(self.shards):
-                for item in QueueItem.query(f"shard#{shard}", QueueItem.id.startswith("counts#")):
-                    channel = item.id.removeprefix("counts#")
-                    before = totals.get(channel, Counts(0, 0))
-                    totals[channel] = Counts(before.pending + int(item.pending or 0), before.dead + int(item.dead or 0))
-        return totals
-
-    # sending
 
     def claim(
         self,
@@ -153,12 +72,12 @@ class MailboxStore:
             QueueItem.suspects.set(set(suspects)) if suspects else QueueItem.suspects.remove(),
         ]
         free = QueueItem.lease_until.does_not_exist() | (QueueItem.lease_until <= now)
-        condition = free & _is(QueueItem.epoch, head.epoch) & _is(QueueItem.waiting, head.waiting)
+        condition = free & is_number(QueueItem.epoch, head.epoch) & is_number(QueueItem.waiting, head.waiting)
         try:
             if lost:
                 if deaths:
                     actions.append(QueueItem.waiting.add(-deaths))
-                self._write(head.destination, kept=lost, head_actions=actions, head_condition=condition)
+                write_rows(self.shards, head.destination, kept=lost, head_actions=actions, head_condition=condition)
             else:
                 return head_of(update(QueueItem(head.destination.id, HEAD), actions, condition))
         except ConflictError:
@@ -171,9 +90,7 @@ class MailboxStore:
     def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
         """Give up the mailbox after a message that has no stored rows; a claim that was lost changes nothing."""
         try:
-            update(
-                QueueItem(claim.destination.id, HEAD), _after(claim, settlement, now), QueueItem.epoch == claim.epoch
-            )
+            update(QueueItem(claim.destination.id, HEAD), after(claim, settlement, now), QueueItem.epoch == claim.epoch)
         except ConflictError:
             return
 
@@ -208,16 +125,17 @@ class MailboxStore:
             unchanged: Condition = QueueItem.epoch == claim.epoch
             left = rows_known + change
             if tried < TRIES - 1:
-                unchanged &= _is(QueueItem.waiting, rows_known)
+                unchanged &= is_number(QueueItem.waiting, rows_known)
             else:
                 left = max(left, 1)  # they arrive faster than they are counted here: listed in vain does no harm
             due_at = max(settlement.gate_until, min(times, default=now)) if left > 0 else None
-            actions = _after(claim, settlement, now)
+            actions = after(claim, settlement, now)
             actions += self._due(claim.destination.id, due_at)
             if change:
                 actions.append(QueueItem.waiting.add(change))
             try:
-                self._write(
+                write_rows(
+                    self.shards,
                     claim.destination,
                     done=done,
                     kept=settlement.kept,
@@ -227,7 +145,7 @@ class MailboxStore:
                 )
             except ConflictError:
                 # what another acknowledged, or queued, between our read and our write
-                there = self._known(claim.destination.id, (*done, *(row.id for row in settlement.kept)))
+                there = self.known(claim.destination.id, (*done, *(row.id for row in settlement.kept)))
                 done = tuple(id_ for id_ in done if id_ in there)
                 kept = tuple(row for row in settlement.kept if (row.id in there) is not new)
                 settlement = replace(settlement, kept=kept)
@@ -252,7 +170,9 @@ class MailboxStore:
                     break
                 actions: list[Action] = [] if row.died is not None else [QueueItem.waiting.add(-1)]
                 try:
-                    self._write(destination, done=(id_,), dead_done=row.died is not None, head_actions=actions)
+                    write_rows(
+                        self.shards, destination, done=(id_,), dead_done=row.died is not None, head_actions=actions
+                    )
                 except ConflictError:
                     continue  # acknowledged by another, dead or redriven since it was read
                 break
@@ -278,7 +198,7 @@ class MailboxStore:
         self, destination: Destination, rows: tuple[Row, ...], now: EpochMs, charged: Callable[[Row], Row]
     ) -> int:
         for _ in range(TRIES):
-            there = self._known(destination.id, (row.id for row in rows))
+            there = self.known(destination.id, (row.id for row in rows))
             fresh = tuple(row for row in rows if row.id not in there)
             if not fresh:
                 return 0
@@ -295,12 +215,14 @@ class MailboxStore:
                 actions += self._due(destination.id, due_at if head.due_at is None else min(due_at, head.due_at))
             condition: Condition = QueueItem.destination.exists()
             if lost:
-                condition &= _is(QueueItem.epoch, head.epoch)
+                condition &= is_number(QueueItem.epoch, head.epoch)
                 for ids, attribute in ((head.in_flight, QueueItem.in_flight), (head.suspects, QueueItem.suspects)):
                     if noticed := lost.intersection(ids):
                         actions.append(attribute.delete(set(noticed)))
             try:
-                self._write(destination, kept=kept, new=True, head_actions=actions, head_condition=condition)
+                write_rows(
+                    self.shards, destination, kept=kept, new=True, head_actions=actions, head_condition=condition
+                )
             except ConflictError:
                 continue
             return len(fresh)
@@ -311,7 +233,7 @@ class MailboxStore:
         cancelled = 0
         for row in rows:
             try:
-                self._write(destination, done=(row.id,), head_actions=[QueueItem.waiting.add(-1)])
+                write_rows(self.shards, destination, done=(row.id,), head_actions=[QueueItem.waiting.add(-1)])
                 cancelled += 1
             except ConflictError:
                 continue  # delivered or dead meanwhile
@@ -339,77 +261,12 @@ class MailboxStore:
         due_at = max(now, head.gate_until) if head else now
         actions = [QueueItem.waiting.add(len(rows)), *self._due(destination.id, due_at)]
         try:
-            self._write(destination, kept=rows, revived=True, head_actions=actions)
+            write_rows(self.shards, destination, kept=rows, revived=True, head_actions=actions)
         except ConflictError:  # one of them was delivered or redriven meanwhile
             return sum(self._revive(destination, (row,), now) for row in rows) if len(rows) > 1 else 0
         return len(rows)
-
-    # writing
-
-    def _write(
-        self,
-        destination: Destination,
-        *,
-        head_actions: list[Action],
-        head_condition: Condition | None = None,
-        done: tuple[NotificationId, ...] = (),
-        dead_done: bool = False,
-        kept: tuple[Row, ...] = (),
-        new: bool = False,
-        revived: bool = False,
-    ) -> None:
-        """Rows, head and counter in one transaction; the counter follows from the rows."""
-        shard = shard_name(destination.id, self.shards)
-        died = sum(row.died is not None for row in kept)
-        pending = (len(kept) - died if new or revived else -died) - (0 if dead_done else len(done))
-        dead = died - (len(done) if dead_done else 0) - (len(kept) if revived else 0)
-        waits = QueueItem.row.exists() & QueueItem.died_at.does_not_exist()
-        is_dead = QueueItem.died_at.exists()
-
-        def write() -> None:
-            with transaction() as writes:
-                for id_ in done:
-                    writes.delete(QueueItem(destination.id, id_), condition=is_dead if dead_done else waits)
-                for row in kept:
-                    there = is_dead if revived else waits
-                    writes.save(item_of(row, shard), condition=QueueItem.id.does_not_exist() if new else there)
-                if head_actions:
-                    writes.update(QueueItem(destination.id, HEAD), head_actions, condition=head_condition)
-                if pending or dead:
-                    counter = QueueItem(shard, f"counts#{destination.channel}")
-                    writes.update(counter, [QueueItem.pending.add(pending), QueueItem.dead.add(dead)])
-
-        retried(BUSY_TRIES, write)
 
     def _due(self, destination: DestinationId, due_at: int | None) -> list[Action]:
         if due_at is None:
             return [QueueItem.due_shard.remove(), QueueItem.due_at.remove()]
         return [QueueItem.due_shard.set(shard_name(destination, self.shards)), QueueItem.due_at.set(due_at)]
-
-    def _known(self, destination: DestinationId, ids: Iterable[NotificationId]) -> set[str]:
-        """Which of these rows are there, waiting or dead."""
-        keys = [(destination, id_) for id_ in ids]
-        with translated():
-            return {item.id for item in QueueItem.batch_get(keys, consistent_read=True)}
-
-
-def _is(attribute: NumberAttribute, value: int) -> Condition:
-    """The number is `value`; one that was never written is 0."""
-    equal: Condition = attribute == value
-    return equal | attribute.does_not_exist() if value == 0 else equal
-
-
-def _after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:
-    """What a finished send does to the head beside its rows."""
-    head = settled(claim, settlement, now)
-    actions: list[Action] = [
-        QueueItem.lease_until.remove(),
-        QueueItem.in_flight.remove(),
-        QueueItem.failures.set(head.failures),
-        QueueItem.gate_until.set(head.gate_until),
-    ]
-    if head.delivered != claim.delivered:
-        actions.append(QueueItem.delivered.set(dict(head.delivered)))
-    if head.destination != claim.destination:
-        actions.append(QueueItem.destination.set(msgspec.json.encode(head.destination)))
-    return actions

@@ -11,7 +11,8 @@ from msgspec import Struct
 from lago import drain, http, notify
 from lago.channels.base import Channel
 from lago.channels.telegram import TelegramChannel
-from lago.delivery import DeliverySettings, Sender
+from lago.courier import Courier, DeliverySettings
+from lago.delivery import Sender
 from lago.domain.backoff import Backoff
 from lago.domain.ids import Milliseconds
 from lago.errors import SettingError
@@ -123,7 +124,7 @@ def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
         longest_request=LONGEST_REQUEST,
     )
     channels: dict[str, Channel] = {telegram.name: telegram}
-    return Sender(
+    courier = Courier(
         mailboxes=mailboxes,
         deliveries=DeliveryStore(settings.log_days),
         watches=WatchStore(),
@@ -134,3 +135,4 @@ def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
         sleep=pause,
         random=random.random,
     )
+    return Sender(courier)

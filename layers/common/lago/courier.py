@@ -1,0 +1,264 @@
+"""Carries one message under its mailbox's claim: looks up what was told, sends what is news, logs it, settles."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import NamedTuple, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lago.channels.base import Channel
+from lago.domain.backoff import Backoff
+from lago.domain.ids import Clock, EpochMs, Milliseconds, NotificationId, Sleep
+from lago.domain.mailbox import Head, Row, Settlement, settle, settled
+from lago.domain.notification import Destination, Message
+from lago.domain.outcome import Outcome, OutcomeKind
+from lago.domain.resolve import resolve
+from lago.domain.watch import Filters
+from lago.errors import ConflictError, LagoError, StoreUnavailableError
+from lago.store.deliveries import DeliveryStore, subject, telling
+from lago.store.mailboxes import MailboxStore
+from lago.store.watches import WatchStore
+
+log = logging.getLogger(__name__)
+
+PATIENCE = Milliseconds(3_500)
+"""A gate that opens this soon (a channel's own pace) is waited for; a longer one sends the message to the queue."""
+RETURNED = Milliseconds(1_000)
+"""How soon a message comes again whose claim the store's slowness used up before it was sent, uncharged."""
+PARKED = Milliseconds(300_000)
+"""How long a message of a channel that this version does not know waits, uncharged."""
+
+
+class DeliverySettings(Struct, frozen=True, kw_only=True):
+    """`lease` outlasts a send, `expiry` is how long an alert is of use, `batch` the rows of a club at most. In ms."""
+
+    policy: Backoff
+    lease: Milliseconds
+    club_threshold: int
+    batch: int = 50
+    margin: Milliseconds = Milliseconds(2_000)
+    expiry: Milliseconds = Milliseconds(24 * 3_600_000)
+
+
+class Secrets(Protocol):
+    """The one store of user-given secrets."""
+
+    def get(self, name: str) -> str:
+        """The secret of that name. Raises LagoError when it can't be read."""
+        ...
+
+
+class Candidate(NamedTuple):
+    """A row on its way, and the filters of the watches that it is for."""
+
+    row: Row
+    filters: tuple[Filters, ...]
+
+
+class Tally(Struct, kw_only=True):
+    """What became of notifications: delivered, queued, without news, cancelled, dead; and messages retried."""
+
+    delivered: int = 0
+    queued: int = 0
+    silent: int = 0
+    cancelled: int = 0
+    dead: int = 0
+    retried: int = 0
+
+    def add(self, other: "Tally") -> None:
+        """Sum up."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Sent(NamedTuple):
+    """A message that was settled: the mailbox as it is then, and what became of the notifications."""
+
+    head: Head
+    tally: Tally
+
+
+class Courier:
+    """What both ways out share: from the outbox and from the queue."""
+
+    def __init__(
+        self,
+        *,
+        mailboxes: MailboxStore,
+        deliveries: DeliveryStore,
+        watches: WatchStore,
+        channels: Mapping[str, Channel],
+        secrets: Secrets,
+        settings: DeliverySettings,
+        clock: Clock,
+        sleep: Sleep,
+        random: Callable[[], float],
+    ) -> None:
+        """Everything that is not a decision comes in here: stores, channels, clock, sleep and randomness."""
+        self.mailboxes, self.watches, self.settings, self.clock = mailboxes, watches, settings, clock
+        self._deliveries, self._channels, self._secrets = deliveries, channels, secrets
+        self._sleep, self._random = sleep, random
+
+    def may_start(self, head: Head, deadline: EpochMs) -> bool:
+        """Whether a send that starts now ends, at its slowest, before the function and the lease do."""
+        channel = self._channels.get(head.destination.channel)
+        slowest = (channel.timeout if channel else 0) + self.settings.margin + PATIENCE
+        return self.clock() + slowest <= deadline and slowest <= self.settings.lease
+
+    def gate_opened(self, head: Head) -> bool:
+        """Whether the mailbox may send now; waits for a gate that opens within `PATIENCE`."""
+        pause = head.gate_until - self.clock()
+        if pause > PATIENCE:
+            return False
+        if pause > 0:
+            self._sleep(Milliseconds(pause))
+        return True
+
+    def claim(self, head: Head, ids: Iterable[NotificationId], *, lost: tuple[Row, ...] = ()) -> Head | None:
+        """Become the one sender of a message; None when another was first. See `MailboxStore.claim`."""
+        now = self.clock()
+        ids = tuple(ids)
+        try:
+            return self.mailboxes.claim(
+                head,
+                ids,
+                now=now,
+                lease_until=EpochMs(now + self.settings.lease),
+                lost=lost,
+                suspects=head.suspects_beside((*ids, *(row.id for row in lost)), now),
+            )
+        except ConflictError:
+            return None
+
+    @contextmanager
+    def refunding(self, claim: Head) -> Iterator[None]:
+        """Give the claim back when the store fails before anything was sent: nothing was in the air."""
+        try:
+            yield
+        except StoreUnavailableError:
+            same = Settlement(failures=claim.failures, gate_until=claim.gate_until)
+            with suppress(StoreUnavailableError):
+                self.mailboxes.release(claim, same, now=self.clock())
+            raise
+
+    def send(self, claim: Head, candidates: list[Candidate], *, stored: bool, next_row_at: EpochMs | None) -> Sent:
+        """Under the claim: look up what was told, send what is news, log it, settle."""
+        with self.refunding(claim):
+            told = self._deliveries.told(
+                claim.destination.id, [candidate.row.notification.event for candidate in candidates]
+            )
+        rows, silent, cancelled = [], [], []
+        for row, filters in candidates:
+            about = subject(row.notification.event)
+            news = resolve(row.notification, told.get(about), filters)
+            if not filters:
+                cancelled.append(row.id)
+            elif news is None:
+                silent.append(row.id)
+            else:
+                rows.append(replace(row, notification=news))
+                told[about] = telling(news.event, self.clock())  # two of one ad in a club are one story
+        settlement = Settlement(failures=claim.failures, gate_until=claim.gate_until)
+        if rows:
+            settlement = self._send_rows(claim, tuple(rows))
+        settlement = replace(settlement, done=(*settlement.done, *silent, *cancelled))
+        self._settle(claim, settlement, tuple(rows), stored=stored, next_row_at=next_row_at)
+        died = sum(row.died is not None for row in settlement.kept)
+        tally = Tally(
+            delivered=len(rows) if settlement.delivered else 0,
+            silent=len(silent),
+            cancelled=len(cancelled),
+            dead=died,
+            queued=0 if stored else len(settlement.kept) - died,
+            retried=int(stored and bool(rows)),
+        )
+        head = settled(claim, settlement, self.clock())
+        if not stored:
+            head = replace(head, waiting=claim.waiting + tally.queued)
+        return Sent(head, tally)
+
+    def _send_rows(self, claim: Head, rows: tuple[Row, ...]) -> Settlement:
+        destination = claim.destination
+        channel = self._channels.get(destination.channel)
+        outcome = self._outcome(channel, claim, Message(notifications=tuple(row.notification for row in rows)))
+        now = self.clock()
+        extra = {"destination": destination.id, "outcome": outcome.kind.value, "reason": outcome.reason}
+        kinds = [row.notification.kind for row in rows]
+        log.info("sent", extra={**extra, "kinds": kinds, "ids": [row.id for row in rows]})
+        if outcome.kind is OutcomeKind.DELIVERED:
+            self._log(destination, rows, now)
+        if outcome.kind is OutcomeKind.DESTINATION:
+            self.pause_watches(rows, outcome.reason)
+        return settle(
+            claim,
+            rows,
+            outcome,
+            policy=self.settings.policy,
+            spacing=channel.spacing(outcome.address or destination.address) if channel else Milliseconds(0),
+            now=now,
+            random=self._random,
+        )
+
+    def _log(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> None:
+        try:
+            self._deliveries.log(destination.id, (row.notification.event for row in rows), now)
+        except StoreUnavailableError:
+            # told all the same: what is a row by now is not to be sent again
+            self.mailboxes.acknowledge(destination, [row.id for row in rows])
+            raise
+
+    def _outcome(self, channel: Channel | None, claim: Head, message: Message) -> Outcome:
+        destination = claim.destination
+        if channel is None:
+            reason = f"this version knows no channel {destination.channel!r}"
+            return Outcome(kind=OutcomeKind.GATE, reason=reason, retry_after=PARKED)
+        try:
+            secret = self._secrets.get(destination.credentials)
+        except LagoError as error:
+            return Outcome(kind=OutcomeKind.OUTAGE, reason=str(error))
+        if claim.lease_until is not None and self.clock() + channel.timeout > claim.lease_until:
+            # another may claim the mailbox before this send ends
+            return Outcome(kind=OutcomeKind.GATE, reason="no time left under the claim", retry_after=RETURNED)
+        return channel.send(destination, secret, message)
+
+    def _settle(
+        self,
+        claim: Head,
+        settlement: Settlement,
+        rows: tuple[Row, ...],
+        *,
+        stored: bool,
+        next_row_at: EpochMs | None,
+    ) -> None:
+        if settlement.recovered:
+            self._redrive_outage(claim)  # before the recovery is recorded: dying in between, it is noticed again
+        now = self.clock()
+        if stored:
+            self.mailboxes.record(claim, settlement, new=False, next_row_at=next_row_at, now=now)
+        elif not settlement.kept and not settlement.address:
+            self.mailboxes.release(claim, settlement, now=now)
+        elif not self.mailboxes.record(claim, settlement, new=True, next_row_at=None, now=now) and settlement.kept:
+            # the claim was lost, so the failure is not ours to record; the message is still to be kept
+            self.mailboxes.enqueue(claim.destination, rows, now=now)
+
+    def _redrive_outage(self, claim: Head) -> None:
+        """What died of an outage comes back once by itself when its destination answers again (design, rule 6)."""
+        rows = [row for row in self.mailboxes.dead(claim.destination.id) if row.dead_reason == "outage"]
+        first_time = [row for row in rows if row.generation == 0]
+        if first_time:
+            self.mailboxes.redrive(claim.destination, first_time, now=self.clock())
+
+    def pause_watches(self, rows: tuple[Row, ...], reason: str) -> None:
+        """Pause the watches that have no working destination left, with the reason."""
+        for notification in (row.notification for row in rows):
+            for id_ in notification.watches:
+                watch = self.watches.get(notification.search, id_)
+                if watch is None or watch.paused:
+                    continue
+                others = [
+                    self.mailboxes.head(other) for other in watch.destinations if other != notification.destination
+                ]
+                if all(head is None or head.destination.disabled for head in others):
+                    self.watches.set_paused(watch, reason or "the destination refuses messages")

@@ -1,0 +1,91 @@
+"""What can be read of the notification queue."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from lago.domain.ids import DestinationId, EpochMs, NotificationId
+from lago.domain.mailbox import Head, Row
+from lago.store.connection import find, translated
+from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, row_of
+
+
+class DueMailbox(NamedTuple):
+    """A mailbox whose next attempt is due, by the index: it may lag, so the head decides."""
+
+    destination: DestinationId
+    due_at: EpochMs
+
+
+class Counts(NamedTuple):
+    """Exact numbers of rows."""
+
+    pending: int
+    dead: int
+
+
+class QueueReads:
+    """Reads of the queue. Every method may raise StoreUnavailableError."""
+
+    def __init__(self, shards: int) -> None:
+        """`shards` is the number of queue shards that the destinations are spread over."""
+        self.shards = shards
+
+    def destinations(self) -> list[DestinationId]:
+        """Every destination that exists."""
+        with translated():
+            return [DestinationId(item.id) for item in QueueItem.query(DIRECTORY)]
+
+    def head(self, destination: DestinationId) -> Head | None:
+        """A mailbox, read consistently."""
+        item = find(QueueItem, destination, HEAD, consistent=True)
+        return None if item is None or item.destination is None else head_of(item)
+
+    def due(self, shard: int, now: EpochMs, limit: int) -> Iterator[DueMailbox]:
+        """The mailboxes of a shard that are due, longest overdue first."""
+        with translated():
+            for item in QueueItem.due.query(f"shard#{shard}", QueueItem.due_at <= now, limit=limit):
+                yield DueMailbox(DestinationId(item.mailbox), EpochMs(int(item.due_at)))
+
+    def waiting(self, destination: DestinationId, limit: int) -> list[Row]:
+        """The first rows of a mailbox by the time of their next attempt, read consistently."""
+        with translated():
+            found = QueueItem.waiting_rows.query(destination, consistent_read=True, limit=limit)
+            return [row_of(item) for item in found]
+
+    def row(self, destination: DestinationId, row: NotificationId) -> Row | None:
+        """One row, waiting or dead, read consistently."""
+        item = find(QueueItem, destination, row, consistent=True)
+        return None if item is None else row_of(item)
+
+    def dead(self, destination: DestinationId) -> list[Row]:
+        """The dead letters of a destination; reads all of its mailbox."""
+        with translated():
+            items = QueueItem.query(destination, filter_condition=QueueItem.died_at.exists())
+            return [row_of(item) for item in items]
+
+    def dead_letters(self, limit: int) -> list[Row]:
+        """The newest dead letters of all destinations."""
+        with translated():
+            rows = [
+                row_of(item)
+                for shard in range(self.shards)
+                for item in QueueItem.dead_rows.query(f"shard#{shard}", scan_index_forward=False, limit=limit)
+            ]
+        return sorted(rows, key=lambda row: row.died or 0, reverse=True)[:limit]
+
+    def counts(self) -> dict[str, Counts]:
+        """Pending and dead rows by channel."""
+        totals: dict[str, Counts] = {}
+        with translated():
+            for shard in range(self.shards):
+                for item in QueueItem.query(f"shard#{shard}", QueueItem.id.startswith("counts#")):
+                    channel = item.id.removeprefix("counts#")
+                    before = totals.get(channel, Counts(0, 0))
+                    totals[channel] = Counts(before.pending + int(item.pending or 0), before.dead + int(item.dead or 0))
+        return totals
+
+    def known(self, destination: DestinationId, ids: Iterable[NotificationId]) -> set[str]:
+        """Which of these rows are there, waiting or dead."""
+        keys = [(destination, id_) for id_ in ids]
+        with translated():
+            return {item.id for item in QueueItem.batch_get(keys, consistent_read=True)}
