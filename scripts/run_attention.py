@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from lago.domain.watch import Watch
 from lago_cli.text import plain
-from lago_cli.troubles import untold
 
 if TYPE_CHECKING:  # importing the store binds the tables' names, which are not known before the deployment
     from lago.stats import Stats
@@ -41,8 +40,11 @@ def _fallen_silent(stats: "Stats", watches: Iterable[Watch]) -> list[str]:
 
 
 def _disabled(stats: "Stats") -> list[str]:
-    return [f"disabled: {clause}; nothing is told there until you run `lago setup`" for clause in untold(stats)]
+    return [
+        f"disabled: “{each.destination}” ({plain(each.reason, 200)}): nothing is told there until you run `lago setup`"
+        for each in stats.disabled_destinations
+    ]
 
 
 def _paused(watch: Watch) -> str:
-    return f"paused: “{plain(watch.label, 40)}”: {plain(watch.paused, 80)}; go on with `lago watch resume {watch.id}`"
+    return f"paused: “{plain(watch.label, 40)}” ({plain(watch.paused, 80)}): go on with `lago watch resume {watch.id}`"

@@ -168,8 +168,8 @@ def test_a_failing_search_is_called_by_its_watchs_name() -> None:
 
 
 BLOCKED = [DisabledDestination(destination="me", reason="bot was blocked")]
-DISABLED = "disabled: “me” is disabled: bot was blocked; nothing is told there until you run `lago setup`"
-PAUSED = "paused: “rennrad”: bot was blocked; go on with `lago watch resume ab`"
+DISABLED = "disabled: “me” (bot was blocked): nothing is told there until you run `lago setup`"
+PAUSED = "paused: “rennrad” (bot was blocked): go on with `lago watch resume ab`"
 
 
 def test_a_destination_that_is_disabled_and_what_it_pauses_are_told_once() -> None:
