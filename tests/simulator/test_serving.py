@@ -211,10 +211,11 @@ def test_a_webhook_gets_what_people_write_again_until_it_takes_it() -> None:
     class Hook(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            # before the answer: whoever reads that may look here at once
+            received.append((self.headers.get("X-Telegram-Bot-Api-Secret-Token"), json.loads(body)))
             self.send_response(500 if refusing[0] else 200)
             self.send_header("Content-Length", "0")
             self.end_headers()
-            received.append((self.headers.get("X-Telegram-Bot-Api-Secret-Token"), json.loads(body)))
 
         def log_message(self, *args: object) -> None:
             pass
