@@ -17,9 +17,8 @@ from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.resolve import resolve
 from lago.domain.watch import Filters
 from lago.errors import ConflictError, LagoError, StoreUnavailableError
-from lago.store.deliveries import DeliveryStore, subject, telling
-from lago.store.mailboxes import MailboxStore
-from lago.store.watches import WatchStore
+from lago.ports import Deliveries, Mailboxes, Watches
+from lago.store.deliveries import subject, telling
 
 log = logging.getLogger(__name__)
 
@@ -86,9 +85,9 @@ class Courier:
     def __init__(
         self,
         *,
-        mailboxes: MailboxStore,
-        deliveries: DeliveryStore,
-        watches: WatchStore,
+        mailboxes: Mailboxes,
+        deliveries: Deliveries,
+        watches: Watches,
         channels: Mapping[str, Channel],
         secrets: Secrets,
         settings: DeliverySettings,
@@ -117,7 +116,7 @@ class Courier:
         return True
 
     def claim(self, head: Head, ids: Iterable[NotificationId], *, lost: tuple[Row, ...] = ()) -> Head | None:
-        """Become the one sender of a message; None when another was first. See `MailboxStore.claim`."""
+        """Become the one sender of a message; None when another was first. See `Mailboxes.claim`."""
         now = self.clock()
         ids = tuple(ids)
         try:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from lago.courier import Tally
 from lago.delivery import Sender
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds
-from lago.store.mailboxes import MailboxStore
+from lago.ports import Mailboxes
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class DrainReport(Struct, frozen=True, kw_only=True):
 
 
 def drain(
-    *, mailboxes: MailboxStore, sender: Sender, clock: Clock, batch: int, budget: Milliseconds, deadline: EpochMs
+    *, mailboxes: Mailboxes, sender: Sender, clock: Clock, batch: int, budget: Milliseconds, deadline: EpochMs
 ) -> DrainReport:
     """Send what is due, oldest first, `batch` mailboxes a round, until nothing is due or `budget` ms have passed.
 

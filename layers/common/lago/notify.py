@@ -16,8 +16,7 @@ from lago.domain.notification import Notification, notification_id
 from lago.domain.search import Search
 from lago.domain.watch import Watch
 from lago.errors import StoreError
-from lago.ports import Searches
-from lago.store.watches import WatchStore
+from lago.ports import Searches, Watches
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ class NotifyReport(Struct, frozen=True, kw_only=True):
 
 
 def notify(
-    search_id: SearchId, *, searches: Searches, watches: WatchStore, sender: Sender, deadline: EpochMs
+    search_id: SearchId, *, searches: Searches, watches: Watches, sender: Sender, deadline: EpochMs
 ) -> NotifyReport:
     """Hand out the outbox of a search. Done twice, or from an old wake-up, it tells nothing twice.
 

@@ -8,7 +8,7 @@ from lago.domain.event import PENDING_EVENTS
 from lago.domain.ids import Clock, EpochMs, SourceName
 from lago.domain.mailbox import HOUR_MS, HOURS_KEPT
 from lago.domain.search import Search
-from lago.store.mailboxes import MailboxStore
+from lago.ports import Mailboxes
 from lago.store.searches import CycleRecord, CycleStore, SearchStore, SourceStore
 
 
@@ -71,7 +71,7 @@ class Stats(Struct, frozen=True, kw_only=True):
 
 def read_stats(
     *,
-    mailboxes: MailboxStore,
+    mailboxes: Mailboxes,
     searches: SearchStore,
     sources: SourceStore,
     cycles: CycleStore,

@@ -1,26 +1,14 @@
 """What can be read of the notification queue."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row
+from lago.ports import Counts, DueMailbox
 from lago.store.connection import find, translated
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, row_of
 
-
-class DueMailbox(NamedTuple):
-    """A mailbox whose next attempt is due, by the index: it may lag, so the head decides."""
-
-    destination: DestinationId
-    due_at: EpochMs
-
-
-class Counts(NamedTuple):
-    """Exact numbers of rows."""
-
-    pending: int
-    dead: int
+__all__ = ["Counts", "DueMailbox", "QueueReads"]
 
 
 class QueueReads:
