@@ -8,10 +8,12 @@ from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import ALERT, Backoff
 from lago.domain.ids import EpochMs, Milliseconds
+from lago.domain.kinds import kind_policies
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
+from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from tests.builders import NOW
 
@@ -101,12 +103,12 @@ def a_post(
         watches=watches,
         channels={"telegram": channel},
         secrets=FakeSecrets(),
-        settings=DeliverySettings(policy=policy, lease=Milliseconds(60_000), club_threshold=threshold),
+        settings=DeliverySettings(kinds=kind_policies(policy), lease=Milliseconds(60_000), club_threshold=threshold),
         clock=clock,
         sleep=clock.sleep,
         random=lambda: jitter,
     )
-    return Post(clock, channel, mailboxes, deliveries, watches, Sender(courier))
+    return Post(clock, channel, mailboxes, deliveries, watches, Sender(courier, SearchStore()))
 
 
 def outage(reason: str = "HTTP 500") -> Outcome:

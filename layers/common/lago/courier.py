@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lago.channels.base import Channel
-from lago.domain.backoff import Backoff
+from lago.domain.event import EventKind
 from lago.domain.ids import Clock, EpochMs, Milliseconds, NotificationId, Sleep
+from lago.domain.kinds import KindPolicy
 from lago.domain.mailbox import Head, Row, Settlement, settle, settled
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
@@ -31,14 +32,13 @@ PARKED = Milliseconds(300_000)
 
 
 class DeliverySettings(Struct, frozen=True, kw_only=True):
-    """`lease` outlasts a send, `expiry` is how long an alert is of use, `batch` the rows of a club at most. In ms."""
+    """`lease` outlasts a send (ms), `kinds` is what is agreed for each kind, `batch` the rows of a club at most."""
 
-    policy: Backoff
+    kinds: Mapping[EventKind, KindPolicy]
     lease: Milliseconds
     club_threshold: int
     batch: int = 50
     margin: Milliseconds = Milliseconds(2_000)
-    expiry: Milliseconds = Milliseconds(24 * 3_600_000)
 
 
 class Secrets(Protocol):
@@ -57,7 +57,7 @@ class Candidate(NamedTuple):
 
 
 class Tally(Struct, kw_only=True):
-    """What became of notifications: delivered, queued, without news, cancelled, dead; and messages retried."""
+    """What became of notifications; `retried` and `ambiguous` (no answer came) count messages."""
 
     delivered: int = 0
     queued: int = 0
@@ -65,6 +65,7 @@ class Tally(Struct, kw_only=True):
     cancelled: int = 0
     dead: int = 0
     retried: int = 0
+    ambiguous: int = 0
 
     def add(self, other: "Tally") -> None:
         """Sum up."""
@@ -172,6 +173,7 @@ class Courier:
             dead=died,
             queued=0 if stored else len(settlement.kept) - died,
             retried=int(stored and bool(rows)),
+            ambiguous=int(any(row.history[-1].kind == OutcomeKind.AMBIGUOUS for row in settlement.kept if row.history)),
         )
         head = settled(claim, settlement, self.clock())
         if not stored:
@@ -194,7 +196,7 @@ class Courier:
             claim,
             rows,
             outcome,
-            policy=self.settings.policy,
+            policy=self.settings.kinds[rows[0].notification.kind].backoff,
             spacing=channel.spacing(outcome.address or destination.address) if channel else Milliseconds(0),
             now=now,
             random=self._random,

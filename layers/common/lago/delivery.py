@@ -3,21 +3,31 @@
 import logging
 from collections.abc import Iterable, Sequence
 
-from lago.courier import Candidate, Courier, DeliverySettings, Sent, Tally
-from lago.domain.ids import DestinationId, EpochMs
+from msgspec.structs import replace
+
+from lago.courier import PARKED, Candidate, Courier, DeliverySettings, Sent, Tally
+from lago.domain.event import AdEvent, OperatorAlert
+from lago.domain.hours import held_until, quiet_until
+from lago.domain.ids import DestinationId, EpochMs, Milliseconds
+from lago.domain.kinds import KindPolicy
 from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air
-from lago.domain.notification import Notification
+from lago.domain.notification import Destination, Notification
 from lago.domain.watch import Filters
+from lago.ports import Searches
 
 log = logging.getLogger(__name__)
+
+LATE = Milliseconds(120_000)
+"""From this age on a notification is looked up again before it is sent: its price may have fallen since."""
+NEVER = EpochMs(0)
 
 
 class Sender:
     """One sender per mailbox, in order, on every path (design, rule 4)."""
 
-    def __init__(self, courier: Courier) -> None:
-        """The two paths differ in what they send, not in how."""
-        self._courier = courier
+    def __init__(self, courier: Courier, searches: Searches) -> None:
+        """The two paths differ in what they send, not in how. `searches` knows the latest price of an ad."""
+        self._courier, self._searches = courier, searches
         self._mailboxes, self._watches = courier.mailboxes, courier.watches
         self._settings, self._clock = courier.settings, courier.clock
 
@@ -33,7 +43,7 @@ class Sender:
             log.error("destination is gone", extra={"destination": destination})
             tally.cancelled = len(candidates)
             return tally
-        rest = list(candidates)
+        rest, held = self._held(head.destination, candidates)
         for size in _sizes(len(rest), self._settings):
             message, later = rest[:size], rest[size:]
             sent = self._deliver_one(head, message, deadline)
@@ -46,7 +56,22 @@ class Sender:
             tally.queued += self._enqueue(head, rows)
             if head.destination.disabled:
                 self._courier.pause_watches(rows, head.destination.disabled)
+        if held:
+            tally.queued += self._enqueue(head, held)
         return tally
+
+    def _held(
+        self, destination: Destination, candidates: Sequence[Candidate]
+    ) -> tuple[list[Candidate], tuple[Row, ...]]:
+        """What may be told now, and the rows of what quiet hours or a club interval hold back, with their time."""
+        now = self._clock()
+        until = held_until(destination, now)
+        if until <= now:
+            return list(candidates), ()
+        kinds = self._settings.kinds
+        urgent = [each for each in candidates if kinds[each.row.notification.kind].urgent]
+        later = [each.row for each in candidates if not kinds[each.row.notification.kind].urgent]
+        return urgent, tuple(replace(row, next_attempt_at=EpochMs(until + n)) for n, row in enumerate(later))
 
     def _deliver_one(self, head: Head, message: list[Candidate], deadline: EpochMs) -> Sent | None:
         """One message at once, or None when it has to queue: rows that wait are never overtaken."""
@@ -66,7 +91,7 @@ class Sender:
         now = self._clock()
 
         def charged(row: Row) -> Row:
-            return lost_in_the_air(row, self._settings.policy, now)
+            return lost_in_the_air(row, self._policy(row).backoff, now)
 
         return self._mailboxes.enqueue(head.destination, rows, now=now, charged=charged)
 
@@ -97,11 +122,13 @@ class Sender:
             return self._charge_lost(head, lost)
         now = self._clock()
         ready = [row for row in rows if row.next_attempt_at <= now]
-        expired = [row for row in ready if now - row.created > self._settings.expiry]
+        expired = [row for row in ready if now - row.created > self._policy(row).expiry]
         if expired:
             return self._bury(head, expired, rows)
+        quiet = quiet_until(head.destination, now)
+        ready = [row for row in ready if quiet <= now or self._policy(row).urgent]
         if head.destination.disabled or not ready:
-            self._postpone(head, rows)
+            self._postpone(head, rows, quiet)
             return None
         message = self._choose(head, ready)
         chosen = {row.id for row in message}
@@ -109,17 +136,21 @@ class Sender:
         if claim is None:
             return None
         with self._courier.refunding(claim):
-            candidates = [Candidate(row, self._filters(row.notification)) for row in message]
+            candidates = [Candidate(self._up_to_date(row), self._filters(row.notification)) for row in message]
         following = next((row.next_attempt_at for row in rows if row.id not in chosen), None)
         sent = self._courier.send(claim, candidates, stored=True, next_row_at=following)
         return sent.tally
 
     def _choose(self, head: Head, ready: list[Row]) -> list[Row]:
-        """The next message: one probe after an outage, one row alone after a crash, else a club or the oldest row."""
+        """The next message: one probe after an outage, one row alone after a crash, else a club or the oldest row.
+
+        Up to the threshold rows go one by one, unless the person wants them clubbed.
+        """
         if head.failures or ready[0].alone:
             return ready[:1]
         clubbable = [row for row in ready if not row.alone][: self._settings.batch]
-        return clubbable if len(clubbable) > self._settings.club_threshold else clubbable[:1]
+        most = 0 if head.destination.club_seconds else self._settings.club_threshold
+        return clubbable if len(clubbable) > most else clubbable[:1]
 
     def _lost_rows(self, head: Head, rows: list[Row]) -> list[Row]:
         lost = frozenset(head.in_flight)
@@ -133,7 +164,7 @@ class Sender:
     def _charge_lost(self, head: Head, lost: list[Row]) -> Tally | None:
         """Charge what a dead claimer left in the air, in one write with the claim that notices it."""
         now = self._clock()
-        charged = tuple(lost_in_the_air(row, self._settings.policy, now) for row in lost)
+        charged = tuple(lost_in_the_air(row, self._policy(row).backoff, now) for row in lost)
         claim = self._courier.claim(head, (), lost=charged)
         if claim is None:
             return None
@@ -154,10 +185,11 @@ class Sender:
         self._mailboxes.record(claim, settlement, new=False, next_row_at=following, now=now)
         return Tally(dead=len(buried))
 
-    def _postpone(self, head: Head, rows: list[Row]) -> None:
-        """Set when the mailbox is looked at again: when its rows or its gate say, later while it is disabled, or never.
+    def _postpone(self, head: Head, rows: list[Row], quiet: EpochMs = NEVER) -> None:
+        """Set when the mailbox is looked at again: when its rows, its gate or the end of its `quiet` hours say.
 
-        `rows` are the first that wait, as far as they were read. Nothing is written when that is set already.
+        Later while it is disabled or holds rows that only a newer version can read; never when it is empty. `rows` are
+        the first that wait, as far as they were read. Nothing is written when that is set already.
         """
         now = self._clock()
         timed = head.due_at > now if head.due_at is not None else not head.waiting
@@ -166,13 +198,33 @@ class Sender:
         claim = self._courier.claim(head, ())
         if claim is None:
             return
-        gate = EpochMs(now + self._settings.policy.cap) if head.destination.disabled else head.gate_until
+        longest = self._settings.kinds["new_ad"].backoff.cap
+        gate = EpochMs(now + longest) if head.destination.disabled else head.gate_until
         settlement = Settlement(failures=head.failures, gate_until=gate)
-        following = min((row.next_attempt_at for row in rows), default=None)
-        self._mailboxes.record(claim, settlement, new=False, next_row_at=following, now=now)
+        following = min((row.next_attempt_at for row in rows), default=EpochMs(now + PARKED))
+        self._mailboxes.record(
+            claim, settlement, new=False, next_row_at=max(following, quiet) if claim.waiting else None, now=now
+        )
+
+    def _policy(self, row: Row) -> KindPolicy:
+        return self._settings.kinds[row.notification.kind]
+
+    def _up_to_date(self, row: Row) -> Row:
+        """A row that is sent late, with the ad's latest known price."""
+        event = row.notification.event
+        if not isinstance(event, AdEvent) or self._clock() - row.created < LATE:
+            return row
+        search = self._searches.get(row.notification.search)
+        known = search.cursor.window if search is not None and search.cursor is not None else ()
+        low = next((ad.low for ad in known if ad.id == event.ad), None)
+        if low is None or event.price is None or low >= event.price:
+            return row
+        return replace(row, notification=replace(row.notification, event=replace(event, price=low)))
 
     def _filters(self, notification: Notification) -> tuple[Filters, ...]:
         """The filters of the watches that still want it; none when they were all removed."""
+        if isinstance(notification.event, OperatorAlert):
+            return (Filters(),)
         found = (self._watches.get(notification.search, watch) for watch in notification.watches)
         return tuple(watch.filters for watch in found if watch is not None)
 

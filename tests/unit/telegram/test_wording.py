@@ -130,7 +130,7 @@ class TestTimes:
         assert "29 Nov 2025, 11:30" in html(news(), time_zone=zone)
 
     def test_name_utc_where_the_machine_knows_no_zones(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("lago.channels.wording.HOME_ZONE", "No/Data")
+        monkeypatch.setattr("lago.domain.time_zone.HOME_ZONE", "No/Data")
 
         assert "29 Nov 2025, 10:30 UTC" in html(news(), time_zone="No/Data")
 

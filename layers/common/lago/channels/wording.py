@@ -6,32 +6,30 @@ field with a bound of its own, so that a long title can't push the price out of 
 
 import math
 from datetime import UTC, datetime, tzinfo
-from zoneinfo import ZoneInfo
 
 from lago.channels.clean import one_line, web_link
 from lago.channels.rich import EMPTY_LINE, NEW_LINE, Rich, Room, Span, joined
-from lago.domain.event import AdEvent, NewestAd, WatchLive
+from lago.domain.event import AdEvent, NewestAd, OperatorAlert, WatchLive
 from lago.domain.ids import EpochMs, Minor
 from lago.domain.notification import Message, Notification
-
-HOME_ZONE = "Europe/Vienna"
-"""Where times are shown when a person's own time zone is unknown."""
+from lago.domain.time_zone import zone_of
 
 TITLE_UNITS = 255
 FIELD_UNITS = 80
 DETAIL_UNITS = 40
 DETAILS = 6
 NEWEST = 3
+ALERT_UNITS = 500
 
 _SEPARATOR = Span(" · ")
-_ICONS = {"new_ad": "🆕", "price_drop": "📉", "watch_live": "👀"}
+_ICONS = {"new_ad": "🆕", "price_drop": "📉", "watch_live": "👀", "operator_alert": "⚠️"}
 _HEADINGS = {"new_ad": "New ad", "price_drop": "Price drop"}
 _SYMBOLS = {"EUR": "€"}
 
 
 def words(message: Message, time_zone: str, room: Room) -> Rich:
     """All that `message` says, as far as `room` allows; times in `time_zone` (IANA name, else Vienna)."""
-    zone = _zone(time_zone)
+    zone = zone_of(time_zone)
     if is_club(message):
         return _club(message, zone, room)
     return _single(message.notifications[0], zone)
@@ -74,6 +72,8 @@ def _single(notification: Notification, zone: tzinfo) -> Rich:
     event = notification.event
     if isinstance(event, WatchLive):
         return joined(_live_lines(notification, event), NEW_LINE)
+    if isinstance(event, OperatorAlert):
+        return (Span(f"{_ICONS['operator_alert']} "), Span(one_line(event.text, ALERT_UNITS)))
     label = _label(notification)
     heading = (
         Span(f"{_ICONS[event.kind]} "),
@@ -105,6 +105,7 @@ def _club_heading(message: Message, *, labelled: bool) -> Rich:
         _count(kinds.count("new_ad"), "new ad"),
         _count(kinds.count("price_drop"), "price drop"),
         _count(kinds.count("watch_live"), "new watch", "new watches"),
+        _count(kinds.count("operator_alert"), "alert"),
         f"{message.more} more" if message.more else "",
     ]
     heading = (Span("🔔 "), Span(", ".join(filter(None, counts)), "b"))
@@ -116,6 +117,8 @@ def _club_entry(notification: Notification, zone: tzinfo, *, labelled: bool) -> 
     event = notification.event
     if isinstance(event, WatchLive):
         return joined(_live_lines(notification, event), NEW_LINE)
+    if isinstance(event, OperatorAlert):
+        return (Span(f"{_ICONS['operator_alert']} "), Span(one_line(event.text, ALERT_UNITS)))
     label = _label(notification, linked=True) if labelled else None
     facts = [*_facts(notification, event, zone), (label,) if label else ()]
     lines = [
@@ -222,15 +225,3 @@ def _count(number: int, singular: str, plural: str = "") -> str:
 
 def _grouped(number: int) -> str:
     return f"{number:,}".replace(",", ".")
-
-
-def _zone(name: str) -> tzinfo:
-    """The named zone, else Vienna, else UTC (a machine without time zone data), which `_time` then names."""
-    return _known_zone(name) or _known_zone(HOME_ZONE) or UTC
-
-
-def _known_zone(name: str) -> tzinfo | None:
-    try:
-        return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):  # unknown; not a zone's name; a directory of zones
-        return None

@@ -23,6 +23,9 @@ class Backoff(Struct, frozen=True, kw_only=True):
 ALERT = Backoff(base=Milliseconds(60_000), cap=Milliseconds(960_000), attempts=6)
 """Waits of 1, 2, 4, 8 and 16 minutes between six attempts, then dead."""
 
+PATIENT = Backoff(base=Milliseconds(60_000), cap=Milliseconds(3_600_000), attempts=10)
+"""Waits of 1 minute, doubling to 1 hour, ten attempts: for mail and for messages to whoever runs Lago."""
+
 SOURCE = Backoff(base=Milliseconds(60_000), cap=Milliseconds(3_600_000), attempts=2**31)
 """A marketplace or search that fails is tried again after 1 minute, doubling to 1 hour, for ever."""
 

@@ -69,8 +69,21 @@ class WatchLive(Struct, frozen=True, kw_only=True, array_like=True, tag="live"):
         return "watch_live"
 
 
-Event = AdEvent | WatchLive
-EventKind = Literal["new_ad", "price_drop", "watch_live"]
+class OperatorAlert(Struct, frozen=True, kw_only=True, array_like=True, tag="operator"):
+    """Something that whoever runs Lago should know. The same `key` at the same time is one alert."""
+
+    key: str
+    found: EpochMs
+    text: str
+
+    @property
+    def kind(self) -> Literal["operator_alert"]:
+        """The notification kind, as for an AdEvent."""
+        return "operator_alert"
+
+
+Event = AdEvent | WatchLive | OperatorAlert
+EventKind = Literal["new_ad", "price_drop", "watch_live", "operator_alert"]
 
 _encoder = msgspec.msgpack.Encoder()
 _events_decoder = msgspec.msgpack.Decoder(tuple[Event, ...])

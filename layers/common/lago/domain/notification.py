@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from lago.domain.event import Event, EventKind, WatchLive
+from lago.domain.event import Event, EventKind, OperatorAlert, WatchLive
 from lago.domain.ids import DestinationId, Minor, NotificationId, OwnerId, SearchId, WatchId
 
 
@@ -21,6 +21,10 @@ class Destination(Struct, frozen=True, kw_only=True):
     time_zone: str = "Europe/Vienna"
     disabled: str = ""
     """Why nothing is sent; empty while the destination works."""
+    quiet: tuple[int, int] | None = None
+    """Quiet hours in the destination's time zone: from and until, in minutes of the day; may span midnight."""
+    club_seconds: int = 0
+    """What is found within so many seconds is told together; 0 tells at once."""
 
 
 class Notification(Struct, frozen=True, kw_only=True):
@@ -56,6 +60,8 @@ def notification_id(destination: DestinationId, event: Event) -> NotificationId:
     parts: tuple[str, ...]
     if isinstance(event, WatchLive):
         parts = (destination, event.kind, event.watch)
+    elif isinstance(event, OperatorAlert):
+        parts = (destination, event.kind, event.key, str(event.found))
     else:
         parts = (destination, event.kind, f"{event.source}/{event.ad}", str(event.price))
     return NotificationId(blake2b("\n".join(parts).encode(), digest_size=12).hexdigest())

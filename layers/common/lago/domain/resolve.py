@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from lago.domain.event import WatchLive
+from lago.domain.event import AdEvent
 from lago.domain.filters import passes_drop
 from lago.domain.ids import EpochMs, Minor
 from lago.domain.notification import Notification
@@ -27,7 +27,7 @@ def resolve(notification: Notification, told: Told | None, filters: Iterable[Fil
     those of the watches it is for: one that lets a drop through is enough.
     """
     event = notification.event
-    if isinstance(event, WatchLive):
+    if not isinstance(event, AdEvent):
         return None if told else notification
     if event.kind == "new_ad" and told is None:
         return notification

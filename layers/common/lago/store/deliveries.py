@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from lago.domain.event import Event, WatchLive
+from lago.domain.event import AdEvent, Event, OperatorAlert, WatchLive
 from lago.domain.ids import DestinationId, EpochMs, Minor
 from lago.domain.resolve import Told
 from lago.store.connection import Table, table_name, translated
@@ -27,13 +27,19 @@ class DeliveryItem(Table):
 
 
 def subject(event: Event) -> str:
-    """What an event is about, as the log's key: the ad, or for a watch_live message the watch."""
-    return f"live/{event.watch}" if isinstance(event, WatchLive) else f"{event.source}/{event.ad}"
+    """What an event is about, as the log's key: the ad, the watch that is live, or the alert."""
+    match event:
+        case WatchLive():
+            return f"live/{event.watch}"
+        case OperatorAlert():
+            return f"operator/{event.key}/{event.found}"
+        case AdEvent():
+            return f"{event.source}/{event.ad}"
 
 
 def telling(event: Event, now: EpochMs) -> Told:
     """What the log says once the event was told."""
-    return Told(None if isinstance(event, WatchLive) else event.price, now)
+    return Told(event.price if isinstance(event, AdEvent) else None, now)
 
 
 class DeliveryStore:

@@ -1,6 +1,9 @@
 """What can be read of the notification queue."""
 
+import logging
 from collections.abc import Iterable, Iterator
+
+import msgspec
 
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row
@@ -9,6 +12,18 @@ from lago.store.connection import find, translated
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, row_of
 
 __all__ = ["Counts", "DueMailbox", "QueueReads"]
+
+
+log = logging.getLogger(__name__)
+
+
+def _readable(item: QueueItem) -> Row | None:
+    """A row of a kind that only a newer version knows (during a deploy) waits for that, uncharged."""
+    try:
+        return row_of(item)
+    except msgspec.DecodeError:
+        log.warning("a row cannot be read by this version", extra={"row": item.id})
+        return None
 
 
 class QueueReads:
@@ -38,7 +53,7 @@ class QueueReads:
         """The first rows of a mailbox by the time of their next attempt, read consistently."""
         with translated():
             found = QueueItem.waiting_rows.query(destination, consistent_read=True, limit=limit)
-            return [row_of(item) for item in found]
+            return [row for item in found if (row := _readable(item)) is not None]
 
     def row(self, destination: DestinationId, row: NotificationId) -> Row | None:
         """One row, waiting or dead, read consistently."""

@@ -15,11 +15,13 @@ from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import Backoff
 from lago.domain.ids import Milliseconds
+from lago.domain.kinds import kind_policies
 from lago.errors import SettingError
 from lago.http import HttpSettings
 from lago.settings import Environment, milliseconds, number, queue_shards, text, whole
 from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
+from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from lago.wiring.clock import now, pause
 
@@ -53,15 +55,16 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
     @classmethod
     def read(cls, environment: Environment = os.environ) -> "SendingSettings":
         """From the environment. Raises SettingError."""
+        alert = Backoff(
+            base=milliseconds(environment, "RETRY_BASE_SECONDS", 60, low=1, high=3600),
+            factor=number(environment, "RETRY_FACTOR", 2, low=1, high=10),
+            cap=milliseconds(environment, "RETRY_CAP_SECONDS", 960, low=1, high=86_400),
+            jitter=number(environment, "RETRY_JITTER", 0.1, low=0, high=0.5),
+            attempts=whole(environment, "RETRY_ATTEMPTS", 6, low=1, high=20),
+        )
         return cls(
             delivery=DeliverySettings(
-                policy=Backoff(
-                    base=milliseconds(environment, "RETRY_BASE_SECONDS", 60, low=1, high=3600),
-                    factor=number(environment, "RETRY_FACTOR", 2, low=1, high=10),
-                    cap=milliseconds(environment, "RETRY_CAP_SECONDS", 960, low=1, high=86_400),
-                    jitter=number(environment, "RETRY_JITTER", 0.1, low=0, high=0.5),
-                    attempts=whole(environment, "RETRY_ATTEMPTS", 6, low=1, high=20),
-                ),
+                kinds=kind_policies(alert),
                 lease=milliseconds(environment, "LEASE_SECONDS", 60, low=SHORTEST_LEASE, high=900),
                 club_threshold=whole(environment, "CLUB_THRESHOLD", 3, low=1, high=50),
             ),
@@ -135,4 +138,4 @@ def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
         sleep=pause,
         random=random.random,
     )
-    return Sender(courier)
+    return Sender(courier, SearchStore())
