@@ -114,6 +114,8 @@ def stats(*, finished: str | None, pending: int = 0, dead: int = 0, reason: str 
     return Stats(
         at="2026-11-29T12:00:01+00:00",
         pending=QueueCounts(total=pending, by_channel={}),
+        pending_due=0,
+        pending_later=pending,
         dead=QueueCounts(total=dead, by_channel={}),
         oldest_due_age_seconds=0,
         delivered_24h=0,

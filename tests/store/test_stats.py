@@ -37,6 +37,9 @@ def test_pending_dead_delivered_and_the_age_of_the_oldest_due_are_counted():
     stats = figures(NOW + 5 * MINUTE)
     assert (stats.pending.by_channel, stats.pending.total) == ({"telegram": 1}, 1)
     assert stats.oldest_due_age_seconds == 4 * 60
+    assert (stats.pending_due, stats.pending_later) == (1, 0)
+    before = figures(NOW + 1)
+    assert (before.pending_due, before.pending_later) == (0, 1)
 
     post.clock.now += MINUTE
     run_drain(post)

@@ -54,10 +54,12 @@ class DisabledDestination(Struct, frozen=True, kw_only=True):
 
 
 class Stats(Struct, frozen=True, kw_only=True):
-    """All figures at one moment."""
+    """All figures at one moment. Of what is pending, `pending_due` is in mailboxes that are due now."""
 
     at: str
     pending: QueueCounts
+    pending_due: int
+    pending_later: int
     dead: QueueCounts
     oldest_due_age_seconds: float
     delivered_24h: int
@@ -85,9 +87,13 @@ def read_stats(
     due = [box.due_at for shard in range(mailboxes.shards) for box in mailboxes.due(shard, now, 1)]
     heads = [head for name in mailboxes.destinations() if (head := mailboxes.head(name)) is not None]
     day_ago = now // HOUR_MS - HOURS_KEPT
+    pending = _counts({channel: count.pending for channel, count in counts.items()})
+    pending_due = sum(head.waiting for head in heads if head.due_at is not None and head.due_at <= now)
     return Stats(
         at=_iso(now),
-        pending=_counts({channel: count.pending for channel, count in counts.items()}),
+        pending=pending,
+        pending_due=pending_due,
+        pending_later=pending.total - pending_due,
         dead=_counts({channel: count.dead for channel, count in counts.items()}),
         oldest_due_age_seconds=max((now - at for at in due), default=0) / 1000,
         delivered_24h=sum(n for head in heads for hour, n in head.delivered.items() if int(hour) > day_ago),
