@@ -2,6 +2,7 @@
 #   make run          the whole thing on this machine: embedded cloud, real deploy, simulator, an example watch
 #   make test         all tests that need neither a container engine nor minutes
 #   make lint         formatting, style, types, template
+#   make conformance  the store on ministack and on Amazon's DynamoDB Local (npm and Java; says so and skips without)
 #   make e2e          deploys for real into the embedded cloud and watches what happens
 #   make local-invoke each function once in its container (says so and skips without a container engine)
 #   make bench        all benchmarks (bench-reuse, bench-cost, bench-decode one by one)
@@ -23,10 +24,10 @@ TYPED := layers/common/lago cli simulator scripts tests bench
 CONFIG_ENV ?= default
 PYTEST := $(DEV)/python -m pytest
 PYTEST_ARGS ?=
-# what `make test` leaves out: e2e deploys for real
+# what `make test` leaves out: e2e deploys for real, conformance starts other databases
 TESTS := $(filter-out tests/e2e/ tests/conformance/,$(filter-out tests/__pycache__/,$(wildcard tests/*/)))
 
-.PHONY: help run test lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
+.PHONY: help run test conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -42,6 +43,10 @@ run: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
 
 test: .venv/dev/.made .venv/sam/.made
 	$(PYTEST) -n 2 --dist loadgroup $(PYTEST_ARGS) $(TESTS)
+
+conformance: .venv/dev/.made .venv/cloud/.made
+	@$(DEV)/python scripts/dynamodb_local.py
+	$(PYTEST) -n 2 --dist loadgroup $(PYTEST_ARGS) tests/conformance
 
 e2e: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
 	AUTH=true $(PYTEST) $(PYTEST_ARGS) tests/e2e # the cloud checks each request against the template's roles
