@@ -162,7 +162,7 @@ class Courier:
                 told[about] = telling(news.event, self.clock())  # two of one ad in a club are one story
         settlement = Settlement(failures=claim.failures, gate_until=claim.gate_until)
         if rows:
-            settlement = self._send_rows(claim, tuple(rows))
+            settlement = self._send_rows(claim, tuple(rows), stored=stored)
         settlement = replace(settlement, done=(*settlement.done, *silent, *cancelled))
         self._settle(claim, settlement, tuple(rows), stored=stored, next_row_at=next_row_at)
         died = sum(row.died is not None for row in settlement.kept)
@@ -180,7 +180,7 @@ class Courier:
             head = replace(head, waiting=claim.waiting + tally.queued)
         return Sent(head, tally)
 
-    def _send_rows(self, claim: Head, rows: tuple[Row, ...]) -> Settlement:
+    def _send_rows(self, claim: Head, rows: tuple[Row, ...], *, stored: bool) -> Settlement:
         destination = claim.destination
         channel = self._channels.get(destination.channel)
         outcome = self._outcome(channel, claim, Message(notifications=tuple(row.notification for row in rows)))
@@ -189,7 +189,7 @@ class Courier:
         kinds = [row.notification.kind for row in rows]
         log.info("sent", extra={**extra, "kinds": kinds, "ids": [row.id for row in rows]})
         if outcome.kind is OutcomeKind.DELIVERED:
-            self._log(destination, rows, now)
+            self._log(claim, rows, now, stored=stored)
         if outcome.kind is OutcomeKind.DESTINATION:
             self.pause_watches(rows, outcome.reason)
         return settle(
@@ -202,12 +202,14 @@ class Courier:
             random=self._random,
         )
 
-    def _log(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> None:
+    def _log(self, claim: Head, rows: tuple[Row, ...], now: EpochMs, *, stored: bool) -> None:
         try:
-            self._deliveries.log(destination.id, (row.notification.event for row in rows), now)
+            self._deliveries.log(claim.destination.id, (row.notification.event for row in rows), now)
         except StoreUnavailableError:
             # told all the same: what is a row by now is not to be sent again
-            self.mailboxes.acknowledge(destination, [row.id for row in rows])
+            self.mailboxes.acknowledge(claim.destination, [row.id for row in rows])
+            if stored:
+                self.mailboxes.release(claim, Settlement(gate_until=claim.gate_until, delivered=1), now=now)
             raise
 
     def _outcome(self, channel: Channel | None, claim: Head, message: Message) -> Outcome:
