@@ -2,6 +2,7 @@
 
 LagoError
 ├── BadInputError          a person's input: show the message, change nothing
+├── NotFoundError          what a person asked for is not there (any more): show the message
 ├── SettingError           an environment variable or parameter: fix the deployment
 ├── SourceError            the marketplace could not be read: back off the source, conclude nothing
 │   ├── SourceBlockedError       403, 429, a block page
@@ -32,6 +33,10 @@ class BadInputError(LagoError):
         shown = str(value)
         shown = shown if len(shown) <= 120 else shown[:117] + "..."
         super().__init__(f"{field}: got {shown!r}, expected {expected}")
+
+
+class NotFoundError(LagoError):
+    """What a person asked for is not there (any more)."""
 
 
 class SettingError(LagoError):
