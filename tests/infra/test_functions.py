@@ -32,7 +32,7 @@ SCRAPING = (
 VARIABLES = {
     "scrape": SCRAPING,
     "notify": SENDING,
-    "drain": SENDING | {"DRAIN_BATCH", "DRAIN_SECONDS"},
+    "drain": SENDING | {"DRAIN_BATCH", "DRAIN_SECONDS", "OPERATOR_DESTINATION"},
     "api": TABLES | {"QUEUE_SHARDS", "SEARCH_SHARDS"},
 }
 READERS: dict[str, Callable[[dict[str, str]], object]] = {

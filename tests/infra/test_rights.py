@@ -83,6 +83,7 @@ def test_drain_never_touches_searches() -> None:
             "WatchesTable": dynamodb("GetItem", "UpdateItem"),
             "QueueTable": QUEUE,
             "${QueueTable.Arn}/index/due": dynamodb("Query"),
+            "${QueueTable.Arn}/index/dead": dynamodb("Query"),
             "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
             "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
         }
@@ -90,12 +91,13 @@ def test_drain_never_touches_searches() -> None:
     )
 
 
-def test_api_only_reads() -> None:
+def test_api_reads_and_changes_only_what_is_dead() -> None:
     assert rights("api") == {
         "ApiLogs": LOGS,
         "SearchesTable": dynamodb("GetItem", "Query"),
-        "QueueTable": dynamodb("GetItem", "Query"),
+        "QueueTable": dynamodb("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
         "${QueueTable.Arn}/index/due": dynamodb("GetItem", "Query"),
+        "${QueueTable.Arn}/index/dead": dynamodb("GetItem", "Query"),
     }
 
 

@@ -49,6 +49,7 @@ def test_every_parameter_has_its_place_in_the_console() -> None:
         ("TelegramTokenParameter", ["", "/lago/a/token"], ["lago/token", "/lago/", "123456:ABC"]),
         ("Contact", ["", "me@example.org", "https://example.org/bot"], ["me\nX-Evil: 1", "two words"]),
         ("AlarmEmail", ["", "me@example.org"], ["me", "a@b c"]),
+        ("OperatorDestination", ["", "me", "ops.mail-2"], ["a b", "a/b", "ä"]),
         ("AwsEndpointUrl", ["", "http://127.0.0.1:4566"], ["127.0.0.1:4566", "http://a/b"]),
         ("PermissionsBoundary", ["", "arn:aws:iam::123456789012:policy/b"], ["b", "arn:aws:iam::123456789012:role/b"]),
     ],
@@ -81,11 +82,18 @@ def test_two_stacks_live_side_by_side_since_nothing_has_a_name_of_its_own() -> N
 def test_the_api_answers_only_with_a_key_and_not_faster_than_the_plan() -> None:
     body = STACK.properties("Api")["Body"]
     methods = [method for path in body["paths"].values() for method in path.values()]
+    routes = {f"{verb.upper()} {path}" for path, verbs in body["paths"].items() for verb in verbs}
     plan = STACK.properties("ApiUsagePlan")
     stage = next(iter(STACK.of_type("ApiGateway::Stage").values()))
 
-    assert list(body["paths"]) == ["/stats"]
-    assert [method["security"] for method in methods] == [[{"api_key": []}]]
+    assert routes == {
+        "GET /stats",
+        "GET /dead-letters",
+        "GET /dead-letters/{id}",
+        "POST /dead-letters/redrive",
+        "POST /dead-letters/discard",
+    }
+    assert [method["security"] for method in methods] == [[{"api_key": []}]] * len(methods)
     assert plan["Throttle"]["RateLimit"] <= stage["MethodSettings"][0]["ThrottlingRateLimit"]
     assert plan["Quota"]["Period"] == "DAY"
     assert len(STACK.of_type("ApiGateway::Stage")) == 1
