@@ -1,0 +1,203 @@
+"""`/dead-letters` as the function answers it: thin handlers, input refused by name."""
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pynamodb.exceptions import QueryError
+
+from lago.dead_letter_requests import LONGEST_BODY
+from lago.domain.dead_letter import letter_id
+from lago.store.mailboxes import MailboxStore
+from lago.store.queue_items import QueueItem
+from lago.store.queue_reads import Counts
+from tests.builders import ME, NOW
+from tests.store.test_dead_letters import a_letter, ads, buried
+
+APP = Path(__file__).parents[2] / "functions" / "api" / "app.py"
+
+
+class Context(NamedTuple):
+    function_name: str = "api"
+    memory_limit_in_mb: int = 256
+    invoked_function_arn: str = "arn:aws:lambda:eu-central-1:123456789012:function:api"
+    aws_request_id: str = "1"
+
+
+@pytest.fixture(scope="module")
+def handler():
+    spec = importlib.util.spec_from_file_location("api_app", APP)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.handler
+
+
+@pytest.fixture
+def ask(handler):
+    """Asks the function: the status, and the answer."""
+
+    def asked(method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
+        event = {
+            "resource": path,
+            "path": path,
+            "httpMethod": method,
+            "headers": {},
+            "queryStringParameters": query or None,
+            "requestContext": {"stage": "v1", "path": f"/v1{path}", "httpMethod": method, "resourcePath": path},
+            "body": body if body is None or isinstance(body, str) else json.dumps(body),
+            "isBase64Encoded": False,
+        }
+        answer = handler(event, Context())
+        return answer["statusCode"], json.loads(answer["body"])
+
+    return asked
+
+
+def test_letters_are_listed_part_by_part_and_shown_whole(ask):
+    letters = [a_letter(str(n), died=NOW + n) for n in range(3)]
+    buried(*letters)
+
+    status, first = ask("GET", "/dead-letters", limit="2")
+    _, second = ask("GET", "/dead-letters", cursor=first["cursor"])
+    _, shown = ask("GET", f"/dead-letters/{first['letters'][0]['id']}")
+
+    assert status == 200
+    assert [letter["notification"] for letter in first["letters"]] == [letters[2].id, letters[1].id]
+    assert ([letter["notification"] for letter in second["letters"]], second["cursor"]) == ([letters[0].id], None)
+    assert (shown["event"]["ad"], shown["reason"], shown["may_return"]) == ("2", "message", True)
+
+
+def test_letters_are_listed_by_destination_kind_and_reason(ask):
+    buried(a_letter("1"), a_letter("2", reason="outage"), a_letter("3", to="you", reason="outage"))
+
+    _, found = ask("GET", "/dead-letters", destination="you", kind="new_ad", reason="outage")
+
+    assert [letter["destination"] for letter in found["letters"]] == ["you"]
+
+
+@pytest.mark.parametrize(
+    ("body", "back"),
+    [
+        ({"ids": [letter_id(a_letter("1"))]}, ["1"]),
+        ({"filter": {"reason": "outage"}, "per_minute": 600}, ["2"]),
+        ({"all": True}, ["1", "2"]),
+    ],
+)
+def test_letters_are_brought_back_by_id_by_filter_or_all(ask, body, back):
+    buried(a_letter("1"), a_letter("2", reason="outage"))
+
+    status, done = ask("POST", "/dead-letters/redrive", body)
+
+    assert (status, done["done"], done["refused"], done["gone"]) == (200, len(back), [], [])
+    assert sorted(ads(MailboxStore(1).waiting(ME, 10))) == back
+
+
+def test_letters_are_discarded_with_a_reason(ask):
+    buried(a_letter("1"), a_letter("2"))
+
+    status, done = ask("POST", "/dead-letters/discard", {"ids": [letter_id(a_letter("1"))], "reason": "sold"})
+
+    assert (status, done["done"]) == (200, 1)
+    assert MailboxStore(1).counts() == {"telegram": Counts(0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "right"),
+    [
+        ({"limit": "0"}, "limit", "from 1 to 100"),
+        ({"limit": "١"}, "limit", "from 1 to 100"),
+        ({"limit": "10000000000000000000"}, "limit", "from 1 to 100"),
+        ({"cursor": "x"}, "cursor", "as an answer gave it"),
+        ({"kind": "spam"}, "kind", "new_ad, price_drop"),
+        ({"reason": "bad luck"}, "reason", "message, outage"),
+        ({"destination": ""}, "destination", "characters"),
+        ({"destinaton": "me"}, "query", "destination"),
+    ],
+)
+def test_a_listing_that_makes_no_sense_is_refused_by_name(ask, query, field, right):
+    status, refusal = ask("GET", "/dead-letters", **query)
+
+    assert (status, refusal["field"]) == (400, field)
+    assert right in refusal["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (None, "body"),
+        ("", "body"),
+        ("{", "body"),
+        ("[]", "body"),
+        ("[" * 50_000, "body"),
+        ('"\ud800"', "body"),
+        ("{}", "body"),
+        ({"all": True, "ids": ["x"]}, "body"),
+        ({"all": False}, "all"),
+        ({"all": 1}, "all"),
+        ({"al": True}, "body"),
+        ({"ids": []}, "ids"),
+        ({"ids": "x"}, "ids"),
+        ({"ids": [1]}, "ids"),
+        ({"ids": ["x"] * 101}, "ids"),
+        ({"ids": ["x"]}, "ids"),
+        ({"ids": ["x"], "cursor": "y"}, "cursor"),
+        ({"filter": {}}, "filter"),
+        ({"filter": "me"}, "filter"),
+        ({"filter": {"destinaton": "me"}}, "filter"),
+        ({"filter": {"kind": ["new_ad"]}}, "kind"),
+        ({"filter": {"destination": 7}}, "destination"),
+        ({"all": True, "per_minute": 0}, "per_minute"),
+        ({"all": True, "per_minute": True}, "per_minute"),
+        ({"all": True, "per_minute": 1.5}, "per_minute"),
+        ({"all": True, "cursor": 5}, "cursor"),
+    ],
+)
+def test_a_redrive_that_makes_no_sense_is_refused_by_name_and_changes_nothing(ask, body, field):
+    buried(a_letter("1"))
+
+    status, refusal = ask("POST", "/dead-letters/redrive", body)
+
+    assert (status, refusal["field"]) == (400, field)
+    assert MailboxStore(1).counts() == {"telegram": Counts(0, 1)}
+
+
+@pytest.mark.parametrize("reason", [None, "", "  ", "two\nlines", "x" * 201, 7])
+def test_nothing_is_discarded_without_a_reason(ask, reason):
+    buried(a_letter("1"))
+
+    status, refusal = ask("POST", "/dead-letters/discard", {"ids": [letter_id(a_letter("1"))], "reason": reason})
+
+    assert (status, refusal["field"]) == (400, "reason")
+    assert MailboxStore(1).counts() == {"telegram": Counts(0, 1)}
+
+
+def test_a_body_beyond_its_limit_is_not_even_read(ask):
+    status, refusal = ask("POST", "/dead-letters/redrive", " " * LONGEST_BODY + '{"all": true}')
+
+    assert (status, refusal["field"]) == (400, "body")
+    assert "at most 65536 bytes" in refusal["error"]
+
+
+def test_what_is_not_there_is_not_found(ask):
+    unknown = letter_id(a_letter("1"))
+
+    assert ask("GET", f"/dead-letters/{unknown}")[0] == 404
+    assert ask("POST", "/dead-letters/redrive", {"ids": [unknown]})[0] == 404
+    assert ask("POST", "/dead-letters/discard", {"ids": [unknown], "reason": "sold"})[0] == 404
+
+
+def test_what_is_no_id_is_refused(ask):
+    status, refusal = ask("GET", "/dead-letters/nonsense")
+
+    assert (status, refusal["field"]) == (400, "id")
+
+
+def test_a_database_that_does_not_answer_is_said_to_be_away(ask, monkeypatch):
+    def throttled(*_, **__):
+        raise QueryError("throttled")
+
+    monkeypatch.setattr(QueueItem.dead_rows, "query", throttled)
+
+    assert ask("GET", "/dead-letters")[0] == 503
