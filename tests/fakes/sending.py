@@ -15,7 +15,11 @@ from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
-from tests.builders import NOW
+from tests.builders import NOW, a_watch
+from tests.fakes.deliveries import FakeDeliveries
+from tests.fakes.mailboxes import FakeMailboxes
+from tests.fakes.searches import FakeSearches
+from tests.fakes.watches import FakeWatches
 
 MINUTE = 60_000
 TIMEOUT = Milliseconds(10_000)
@@ -93,10 +97,14 @@ def a_post(
     jitter: float = 0.5,
     threshold: int = 3,
     channel: Any = None,
+    in_memory: bool = False,
 ) -> Post:
-    """`channel` stands in for one that answers with `outcomes`."""
+    """`channel` stands in for one that answers with `outcomes`; `in_memory` needs no database and is as quick."""
     clock, channel = FakeClock(), channel or FakeChannel(list(outcomes))
-    mailboxes, deliveries, watches = MailboxStore(1), DeliveryStore(400), WatchStore(1)
+    mailboxes: Any = FakeMailboxes() if in_memory else MailboxStore(1)
+    deliveries: Any = FakeDeliveries() if in_memory else DeliveryStore(400)
+    watches: Any = FakeWatches(a_watch()) if in_memory else WatchStore(1)
+    searches: Any = FakeSearches() if in_memory else SearchStore()
     courier = Courier(
         mailboxes=mailboxes,
         deliveries=deliveries,
@@ -108,7 +116,7 @@ def a_post(
         sleep=clock.sleep,
         random=lambda: jitter,
     )
-    return Post(clock, channel, mailboxes, deliveries, watches, Sender(courier, SearchStore()))
+    return Post(clock, channel, mailboxes, deliveries, watches, Sender(courier, searches))
 
 
 def outage(reason: str = "HTTP 500") -> Outcome:
