@@ -6,17 +6,17 @@ from itertools import batched
 
 import msgspec
 from msgspec.structs import replace
-from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from lago.domain.ids import DestinationId, EpochMs, NotificationId
+from lago.domain import protocol
+from lago.domain.ids import EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement
 from lago.domain.notification import Destination
 from lago.errors import ConflictError
 from lago.store.connection import TRIES, find, transaction, update
-from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, shard_name
+from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of
 from lago.store.queue_reads import QueueReads
-from lago.store.queue_writes import after, is_number, write_rows
+from lago.store.queue_writes import after, compiled, due, under_claim, write_rows
 
 CHUNK = 40
 """Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
@@ -32,7 +32,7 @@ class MailboxStore(QueueReads):
         if before and before.destination.disabled and not destination.disabled:
             actions.append(QueueItem.gate_until.remove())
             for first in self.waiting(destination.id, 1):
-                actions += self._due(destination.id, first.next_attempt_at)
+                actions += due(destination.id, first.next_attempt_at, self.shards)
         with transaction() as writes:
             writes.save(QueueItem(DIRECTORY, destination.id))
             writes.update(QueueItem(destination.id, HEAD), actions)
@@ -55,42 +55,25 @@ class MailboxStore(QueueReads):
         because its answer was lost is recognised by its token.
         """
         token = secrets.token_hex(8)
-        deaths = sum(row.died is not None for row in lost)
-        claimed = replace(
-            head,
-            epoch=head.epoch + 1,
-            lease_until=lease_until,
-            in_flight=tuple(sorted(ids)),
-            suspects=tuple(sorted(suspects)),
-            waiting=head.waiting - deaths,
-        )
-        actions: list[Action] = [
-            QueueItem.epoch.set(claimed.epoch),
-            QueueItem.claimer.set(token),
-            QueueItem.lease_until.set(lease_until),
-            QueueItem.in_flight.set(set(claimed.in_flight)) if claimed.in_flight else QueueItem.in_flight.remove(),
-            QueueItem.suspects.set(set(suspects)) if suspects else QueueItem.suspects.remove(),
-        ]
-        free = QueueItem.lease_until.does_not_exist() | (QueueItem.lease_until <= now)
-        condition = free & is_number(QueueItem.epoch, head.epoch) & is_number(QueueItem.waiting, head.waiting)
+        guard = protocol.to_claim(head, now)
+        claim = protocol.claimed(head, ids, lease_until=lease_until, suspects=suspects, deaths=protocol.died(lost))
+        actions = under_claim(head, claim, token)
         try:
-            if lost:
-                if deaths:
-                    actions.append(QueueItem.waiting.add(-deaths))
-                write_rows(self.shards, head.destination, kept=lost, head_actions=actions, head_condition=condition)
-            else:
-                return head_of(update(QueueItem(head.destination.id, HEAD), actions, condition))
+            if not lost:
+                return head_of(update(QueueItem(head.destination.id, HEAD), actions, compiled(guard)))
+            write_rows(self.shards, head.destination, kept=lost, head_actions=actions, guard=guard)
         except ConflictError:
             found = find(QueueItem, head.destination.id, HEAD, consistent=True)
             if found is None or found.claimer != token:
                 raise
             return head_of(found)
-        return claimed
+        return claim
 
     def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
         """Give up the mailbox after a message that has no stored rows; a claim that was lost changes nothing."""
         try:
-            update(QueueItem(claim.destination.id, HEAD), after(claim, settlement, now), QueueItem.epoch == claim.epoch)
+            guard = compiled(protocol.to_release(claim))
+            update(QueueItem(claim.destination.id, HEAD), after(claim, settlement, now), guard)
         except ConflictError:
             return
 
@@ -109,30 +92,22 @@ class MailboxStore(QueueReads):
         whether the claim still held. If not: failures are not recorded (someone else is at it), acknowledgements are.
         What the far side said of a destination that was changed meanwhile says nothing about the new one.
         """
-        rows_known = claim.waiting
-        done = settlement.done if not new else ()
-        same_destination: Condition | None = None
-        if settlement.address or settlement.disabled:
-            same_destination = QueueItem.destination == msgspec.json.encode(claim.destination)
+        waiting, done = claim.waiting, () if new else settlement.done
         for tried in range(TRIES):
-            died = sum(row.died is not None for row in settlement.kept)
-            change = (len(settlement.kept) - died if new else -died) - len(done)
-            times = [row.next_attempt_at for row in settlement.kept if row.died is None]
-            if next_row_at is not None:
-                times.append(next_row_at)
-            if tried:
-                times.append(now)  # a row may have arrived meanwhile, due at once
-            unchanged: Condition = QueueItem.epoch == claim.epoch
-            left = rows_known + change
-            if tried < TRIES - 1:
-                unchanged &= is_number(QueueItem.waiting, rows_known)
-            else:
-                left = max(left, 1)  # they arrive faster than they are counted here: listed in vain does no harm
-            due_at = max(settlement.gate_until, min(times, default=now)) if left > 0 else None
-            actions = after(claim, settlement, now)
-            actions += self._due(claim.destination.id, due_at)
-            if change:
-                actions.append(QueueItem.waiting.add(change))
+            end = protocol.finish(
+                claim,
+                settlement,
+                done=done,
+                new=new,
+                waiting=waiting,
+                next_row_at=next_row_at,
+                now=now,
+                again=tried > 0,
+                hurry=tried == TRIES - 1,
+            )
+            actions = after(claim, settlement, now) + due(claim.destination.id, end.due_at, self.shards)
+            if end.arriving:
+                actions.append(QueueItem.waiting.add(end.arriving))
             try:
                 write_rows(
                     self.shards,
@@ -141,7 +116,7 @@ class MailboxStore(QueueReads):
                     kept=settlement.kept,
                     new=new,
                     head_actions=actions,
-                    head_condition=unchanged & same_destination if same_destination is not None else unchanged,
+                    guard=end.guard,
                 )
             except ConflictError:
                 # what another acknowledged, or queued, between our read and our write
@@ -153,8 +128,7 @@ class MailboxStore(QueueReads):
                 if head is None or head.epoch != claim.epoch:
                     self.acknowledge(claim.destination, done)
                     return False
-                rows_known = head.waiting
-                same_destination = None
+                waiting = head.waiting
                 if head.destination != claim.destination:
                     settlement = replace(settlement, address=None, disabled=None)
             else:
@@ -168,11 +142,11 @@ class MailboxStore(QueueReads):
                 row = self.row(destination.id, id_)
                 if row is None:
                     break
-                actions: list[Action] = [] if row.died is not None else [QueueItem.waiting.add(-1)]
+                dead = row.died is not None
+                actions: list[Action] = [] if dead else [QueueItem.waiting.add(-1)]
+                guard = protocol.to_acknowledge()
                 try:
-                    write_rows(
-                        self.shards, destination, done=(id_,), dead_done=row.died is not None, head_actions=actions
-                    )
+                    write_rows(self.shards, destination, done=(id_,), dead_done=dead, head_actions=actions, guard=guard)
                 except ConflictError:
                     continue  # acknowledged by another, dead or redriven since it was read
                 break
@@ -205,23 +179,22 @@ class MailboxStore(QueueReads):
             head = self.head(destination.id)
             if head is None:
                 raise ConflictError(f"there is no destination {destination.id}")
-            lost = head.lost(now).intersection(row.id for row in fresh)
-            kept = tuple(charged(row) if row.id in lost else row for row in fresh)
+            arrival = protocol.arrive(head, fresh, charge=charged, now=now)
             actions: list[Action] = []
-            if arriving := sum(row.died is None for row in kept):
-                # also when it is due already: a sender that ends just now may be about to take it off the index
-                due_at = max(now, head.gate_until)
-                actions = [QueueItem.waiting.add(arriving)]
-                actions += self._due(destination.id, due_at if head.due_at is None else min(due_at, head.due_at))
-            condition: Condition = QueueItem.destination.exists()
-            if lost:
-                condition &= is_number(QueueItem.epoch, head.epoch)
-                for ids, attribute in ((head.in_flight, QueueItem.in_flight), (head.suspects, QueueItem.suspects)):
-                    if noticed := lost.intersection(ids):
-                        actions.append(attribute.delete(set(noticed)))
+            if arrival.arriving:
+                actions = [QueueItem.waiting.add(arrival.arriving)]
+                actions += due(destination.id, arrival.due_at, self.shards)
+            for ids, attribute in ((head.in_flight, QueueItem.in_flight), (head.suspects, QueueItem.suspects)):
+                if noticed := arrival.charged.intersection(ids):
+                    actions.append(attribute.delete(set(noticed)))
             try:
                 write_rows(
-                    self.shards, destination, kept=kept, new=True, head_actions=actions, head_condition=condition
+                    self.shards,
+                    destination,
+                    kept=arrival.kept,
+                    new=True,
+                    head_actions=actions,
+                    guard=arrival.guard,
                 )
             except ConflictError:
                 continue
@@ -259,14 +232,9 @@ class MailboxStore(QueueReads):
     def _revive(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> int:
         head = self.head(destination.id)
         due_at = max(now, head.gate_until) if head else now
-        actions = [QueueItem.waiting.add(len(rows)), *self._due(destination.id, due_at)]
+        actions = [QueueItem.waiting.add(len(rows)), *due(destination.id, due_at, self.shards)]
         try:
             write_rows(self.shards, destination, kept=rows, revived=True, head_actions=actions)
         except ConflictError:  # one of them was delivered or redriven meanwhile
             return sum(self._revive(destination, (row,), now) for row in rows) if len(rows) > 1 else 0
         return len(rows)
-
-    def _due(self, destination: DestinationId, due_at: int | None) -> list[Action]:
-        if due_at is None:
-            return [QueueItem.due_shard.remove(), QueueItem.due_at.remove()]
-        return [QueueItem.due_shard.set(shard_name(destination, self.shards)), QueueItem.due_at.set(due_at)]

@@ -1,15 +1,28 @@
-"""How the notification queue changes: rows, their mailbox's head and the counter, all or none."""
+"""How the notification queue changes: rows, their mailbox's head and the counter, all or none.
+
+What a write needs is the protocol's to say (`lago.domain.protocol`); here it becomes DynamoDB's conditions and actions.
+"""
+
+from functools import reduce
+from operator import and_
 
 import msgspec
 from pynamodb.attributes import NumberAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from lago.domain.ids import EpochMs, NotificationId
+from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement, settled
 from lago.domain.notification import Destination
+from lago.domain.protocol import ANYTHING, Guard, Standing, tallied
 from lago.store.connection import retried, transaction
 from lago.store.queue_items import HEAD, QueueItem, item_of, shard_name
+
+_STANDS = {
+    Standing.ABSENT: QueueItem.id.does_not_exist(),
+    Standing.WAITING: QueueItem.row.exists() & QueueItem.died_at.does_not_exist(),
+    Standing.DEAD: QueueItem.died_at.exists(),
+}
 
 BUSY_TRIES = 8
 """How often a write is tried that meets others: all mailboxes of a shard and channel share one counter."""
@@ -20,7 +33,7 @@ def write_rows(
     destination: Destination,
     *,
     head_actions: list[Action],
-    head_condition: Condition | None = None,
+    guard: Guard = ANYTHING,
     done: tuple[NotificationId, ...] = (),
     dead_done: bool = False,
     kept: tuple[Row, ...] = (),
@@ -29,32 +42,68 @@ def write_rows(
 ) -> None:
     """Rows, head and counter in one transaction; the counter follows from the rows."""
     shard = shard_name(destination.id, shards)
-    died = sum(row.died is not None for row in kept)
-    pending = (len(kept) - died if new or revived else -died) - (0 if dead_done else len(done))
-    dead = died - (len(done) if dead_done else 0) - (len(kept) if revived else 0)
-    waits = QueueItem.row.exists() & QueueItem.died_at.does_not_exist()
-    is_dead = QueueItem.died_at.exists()
+    kept_were = Standing.DEAD if revived else Standing.ABSENT if new else Standing.WAITING
+    done_were = Standing.DEAD if dead_done else Standing.WAITING
+    change = tallied(kept, done=len(done), kept_were=kept_were, done_were=done_were)
 
     def write() -> None:
         with transaction() as writes:
             for id_ in done:
-                writes.delete(QueueItem(destination.id, id_), condition=is_dead if dead_done else waits)
+                writes.delete(QueueItem(destination.id, id_), condition=_STANDS[done_were])
             for row in kept:
-                there = is_dead if revived else waits
-                writes.save(item_of(row, shard), condition=QueueItem.id.does_not_exist() if new else there)
+                writes.save(item_of(row, shard), condition=_STANDS[kept_were])
             if head_actions:
-                writes.update(QueueItem(destination.id, HEAD), head_actions, condition=head_condition)
-            if pending or dead:
+                condition = None if guard == ANYTHING else compiled(guard)
+                writes.update(QueueItem(destination.id, HEAD), head_actions, condition=condition)
+            if change.waiting or change.dead:
                 counter = QueueItem(shard, f"counts#{destination.channel}")
-                writes.update(counter, [QueueItem.pending.add(pending), QueueItem.dead.add(dead)])
+                writes.update(counter, [QueueItem.pending.add(change.waiting), QueueItem.dead.add(change.dead)])
 
     retried(BUSY_TRIES, write)
 
 
-def is_number(attribute: NumberAttribute, value: int) -> Condition:
+def compiled(guard: Guard) -> Condition:
+    """A guard that asks something, as DynamoDB's condition on a head: the one place where protocol meets database."""
+    parts: list[Condition] = []
+    if guard.exists:
+        parts.append(QueueItem.destination.exists())
+    if guard.free_at is not None:
+        parts.append(QueueItem.lease_until.does_not_exist() | (QueueItem.lease_until <= guard.free_at))
+    if guard.epoch is not None:
+        parts.append(_is_number(QueueItem.epoch, guard.epoch))
+    if guard.waiting is not None:
+        parts.append(_is_number(QueueItem.waiting, guard.waiting))
+    parts += [QueueItem.in_flight.contains(id_) for id_ in sorted(guard.in_the_air)]
+    if guard.destination is not None:
+        parts.append(QueueItem.destination == msgspec.json.encode(guard.destination))
+    return reduce(and_, parts)
+
+
+def _is_number(attribute: NumberAttribute, value: int) -> Condition:
     """The number is `value`; one that was never written is 0."""
     equal: Condition = attribute == value
     return equal | attribute.does_not_exist() if value == 0 else equal
+
+
+def due(destination: DestinationId, due_at: int | None, shards: int) -> list[Action]:
+    """List the mailbox in the index of what is due, or take it off."""
+    if due_at is None:
+        return [QueueItem.due_shard.remove(), QueueItem.due_at.remove()]
+    return [QueueItem.due_shard.set(shard_name(destination, shards)), QueueItem.due_at.set(due_at)]
+
+
+def under_claim(head: Head, claim: Head, token: str) -> list[Action]:
+    """What a claim does to the head as it was read."""
+    actions: list[Action] = [
+        QueueItem.epoch.set(claim.epoch),
+        QueueItem.claimer.set(token),
+        QueueItem.lease_until.remove() if claim.lease_until is None else QueueItem.lease_until.set(claim.lease_until),
+        QueueItem.in_flight.set(set(claim.in_flight)) if claim.in_flight else QueueItem.in_flight.remove(),
+        QueueItem.suspects.set(set(claim.suspects)) if claim.suspects else QueueItem.suspects.remove(),
+    ]
+    if claim.waiting != head.waiting:
+        actions.append(QueueItem.waiting.add(claim.waiting - head.waiting))
+    return actions
 
 
 def after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:

@@ -1,0 +1,207 @@
+"""Who may write to a mailbox, and what the write makes of it. Pure: the store and the exhaustive check both run this.
+
+    step         what must hold of the head                      what must hold of each row
+    claim        nobody else claimed, charged or queued since    a lost one still waits
+                 it was read, and no lease runs
+    record       the claim's epoch; the number that waits        waits; absent when it is new
+    release      the claim's epoch, its rows still in the air    -
+    acknowledge  nothing: a success counts from any epoch        waits or is dead
+    enqueue      it exists; its epoch, when it charges           absent
+
+A write is all or nothing: what is refused changed nothing. Failures, snoozes and deaths need the claimer's epoch,
+acknowledgements never do (design, rule 5). `tests/model` goes through every interleaving of these steps.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lago.domain.ids import EpochMs, NotificationId
+from lago.domain.mailbox import Head, Row, Settlement, settled
+from lago.domain.notification import Destination
+
+
+class Standing(Enum):
+    """Where a row is: what a write asks of each row it touches."""
+
+    ABSENT = "absent"
+    WAITING = "waiting"
+    DEAD = "dead"
+
+
+class Guard(Struct, frozen=True, kw_only=True):
+    """What must hold of a mailbox's head at the moment of a write, all of it; None asks nothing."""
+
+    epoch: int | None = None
+    free_at: EpochMs | None = None
+    """No lease runs at this time."""
+    waiting: int | None = None
+    in_the_air: frozenset[NotificationId] = frozenset()
+    """These are still in the air: nobody charged them as lost."""
+    destination: Destination | None = None
+    exists: bool = False
+    """There is such a mailbox."""
+
+    def holds(self, head: Head) -> bool:
+        """Whether the write may happen to this head; the store compiles the same into a condition."""
+        return (
+            self.epoch in (None, head.epoch)
+            and (self.free_at is None or not head.leased(self.free_at))
+            and self.waiting in (None, head.waiting)
+            and self.in_the_air.issubset(head.in_flight)
+            and self.destination in (None, head.destination)
+        )
+
+
+ANYTHING = Guard()
+"""Asks nothing of the head."""
+
+
+class Tallied(Struct, frozen=True, kw_only=True):
+    """How a write changes the numbers of rows."""
+
+    waiting: int
+    dead: int
+
+
+class Finish(Struct, frozen=True, kw_only=True):
+    """How a claim ends: what must hold, how many more rows wait, and when the mailbox is due (None: nothing waits)."""
+
+    guard: Guard
+    arriving: int
+    due_at: EpochMs | None
+
+
+class Arrival(Struct, frozen=True, kw_only=True):
+    """Rows that come without a claim: what is stored of them, and what the head forgets as charged."""
+
+    guard: Guard
+    kept: tuple[Row, ...]
+    charged: frozenset[NotificationId]
+    arriving: int
+    due_at: EpochMs | None
+    """None leaves it as it is."""
+
+
+def standing(row: Row | None) -> Standing:
+    """Where the row is."""
+    if row is None:
+        return Standing.ABSENT
+    return Standing.WAITING if row.died is None else Standing.DEAD
+
+
+def died(rows: Iterable[Row]) -> int:
+    """How many of the rows are dead."""
+    return sum(row.died is not None for row in rows)
+
+
+def tallied(kept: tuple[Row, ...], *, done: int, kept_were: Standing, done_were: Standing) -> Tallied:
+    """How rows that are stored as `kept`, and `done` that go, change the numbers of what waits and what is dead."""
+    dead = died(kept)
+    were = {each: len(kept) * (kept_were is each) + done * (done_were is each) for each in Standing}
+    return Tallied(waiting=len(kept) - dead - were[Standing.WAITING], dead=dead - were[Standing.DEAD])
+
+
+def to_claim(head: Head, now: EpochMs) -> Guard:
+    """What a claim needs: the mailbox is free, and is as it was read."""
+    return Guard(epoch=head.epoch, free_at=now, waiting=head.waiting)
+
+
+def claimed(
+    head: Head, ids: Iterable[NotificationId], *, lease_until: EpochMs, suspects: frozenset[NotificationId], deaths: int
+) -> Head:
+    """The mailbox under a claim. `ids` are in the air from now on: that is their charge, taken back by an outcome."""
+    return replace(
+        head,
+        epoch=head.epoch + 1,
+        lease_until=lease_until,
+        in_flight=tuple(sorted(ids)),
+        suspects=tuple(sorted(suspects)),
+        waiting=head.waiting - deaths,
+    )
+
+
+def to_release(claim: Head) -> Guard:
+    """What giving up a claim needs whose message has no stored rows."""
+    return Guard(epoch=claim.epoch)
+
+
+def to_record(claim: Head, *, waiting: int | None = None, destination: Destination | None = None) -> Guard:
+    """What recording an outcome needs: the claim was not lost, however old it is. The rest as far as it matters."""
+    return Guard(epoch=claim.epoch, waiting=waiting, destination=destination)
+
+
+def to_acknowledge() -> Guard:
+    """What acknowledging a delivery needs of the mailbox: nothing, whoever has it by now."""
+    return ANYTHING
+
+
+def to_enqueue(head: Head, charged: frozenset[NotificationId]) -> Guard:
+    """What queueing needs: there is such a mailbox, and what is charged as lost is lost still."""
+    return Guard(exists=True, epoch=head.epoch if charged else None)
+
+
+def finish(
+    claim: Head,
+    settlement: Settlement,
+    *,
+    done: tuple[NotificationId, ...],
+    new: bool,
+    waiting: int,
+    next_row_at: EpochMs | None,
+    now: EpochMs,
+    again: bool = False,
+    hurry: bool = False,
+) -> Finish:
+    """How a claim ends with its outcome recorded. `waiting` is how many rows wait, as far as the claimer knows.
+
+    `new` says that the kept rows are not stored yet; `next_row_at` when the first of the other rows is due. `again`:
+    a row may have arrived meanwhile, due at once. `hurry`: rows arrive faster than they are counted here, so the
+    mailbox is listed, in vain perhaps, which does no harm.
+    """
+    were = Standing.ABSENT if new else Standing.WAITING
+    arriving = tallied(settlement.kept, done=len(done), kept_were=were, done_were=Standing.WAITING).waiting
+    times = [row.next_attempt_at for row in settlement.kept if row.died is None]
+    if next_row_at is not None:
+        times.append(next_row_at)
+    if again:
+        times.append(now)
+    left = waiting + arriving > 0 or hurry
+    due_at = EpochMs(max(settlement.gate_until, min(times, default=now))) if left else None
+    verdict = claim.destination if settlement.address or settlement.disabled else None
+    guard = to_record(claim, waiting=None if hurry else waiting, destination=verdict)
+    return Finish(guard=guard, arriving=arriving, due_at=due_at)
+
+
+def finished(head: Head, settlement: Settlement, end: Finish, now: EpochMs) -> Head:
+    """The mailbox after a claim's end."""
+    return replace(settled(head, settlement, now), waiting=head.waiting + end.arriving, due_at=end.due_at)
+
+
+def arrive(head: Head, fresh: tuple[Row, ...], *, charge: Callable[[Row], Row], now: EpochMs) -> Arrival:
+    """How rows that are not stored yet join a mailbox, whoever holds it.
+
+    `charge` makes of a row that a dead sender left in the air what is stored of it.
+    """
+    lost = head.lost(now).intersection(row.id for row in fresh)
+    kept = tuple(charge(row) if row.id in lost else row for row in fresh)
+    arriving = tallied(kept, done=0, kept_were=Standing.ABSENT, done_were=Standing.WAITING).waiting
+    due_at = None
+    if arriving:
+        # also when it is due already: a sender that ends just now may be about to take it off the index
+        due_at = max(now, head.gate_until)
+        due_at = due_at if head.due_at is None else min(due_at, head.due_at)
+    return Arrival(guard=to_enqueue(head, lost), kept=kept, charged=lost, arriving=arriving, due_at=due_at)
+
+
+def arrived(head: Head, arrival: Arrival) -> Head:
+    """The mailbox after rows joined it."""
+    return replace(
+        head,
+        in_flight=tuple(id_ for id_ in head.in_flight if id_ not in arrival.charged),
+        suspects=tuple(id_ for id_ in head.suspects if id_ not in arrival.charged),
+        waiting=head.waiting + arrival.arriving,
+        due_at=head.due_at if arrival.due_at is None else arrival.due_at,
+    )
