@@ -9,13 +9,14 @@ from lago import http
 from lago.drain import drain
 from lago.observability import logger, metrics, observe, publish
 from lago.wiring.clock import deadline, now
-from lago.wiring.sending import DrainFunctionSettings, make_mailboxes, make_sender
+from lago.wiring.sending import DrainFunctionSettings, make_mailboxes, make_operator_alerts, make_sender
 
 observe()
 http.close_on_shutdown()
 settings = DrainFunctionSettings.read()
 mailboxes = make_mailboxes(settings.sending)
 sender = make_sender(settings.sending, mailboxes)
+operator_alerts = make_operator_alerts(settings, mailboxes)
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -39,6 +40,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
             "Retried": report.tally.retried,
         }
     )
+    operator_alerts.look(report.dead)
     if report.mailboxes:
         logger.info("drained", extra={"report": to_builtins(report)})
     answer: dict[str, Any] = to_builtins(report)

@@ -5,6 +5,7 @@
     <destination>   <24 hex>      a row; in index `waiting` while it waits, in index `dead` when it died
     shard#<n>       counts#<c>    exact numbers of pending and dead rows of channel c
     directory       <destination> that a destination exists
+    meta#operator   told          what the operator was told of dead letters
 
 A pending row has no TTL: nothing durable disappears by itself.
 """

@@ -14,13 +14,16 @@ from lago.channels.telegram import TelegramChannel
 from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import Backoff
-from lago.domain.ids import Milliseconds
+from lago.domain.ids import DestinationId, Milliseconds
 from lago.domain.kinds import kind_policies
 from lago.errors import SettingError
 from lago.http import HttpSettings
+from lago.operator_alerts import OperatorAlerts
 from lago.settings import Environment, milliseconds, number, queue_shards, text, whole
+from lago.store.dead_letters import DeadLetterStore
 from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
+from lago.store.operator import OperatorStore
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from lago.wiring.clock import now, pause
@@ -76,11 +79,12 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
 
 
 class DrainFunctionSettings(Struct, frozen=True, kw_only=True):
-    """The drain function: `batch` mailboxes a round, no send after `budget` ms."""
+    """The drain function: `batch` mailboxes a round, no send after `budget` ms; `operator` is told of dead letters."""
 
     sending: SendingSettings
     batch: int
     budget: Milliseconds
+    operator: DestinationId = DestinationId("")
 
     @classmethod
     def read(cls, environment: Environment = os.environ) -> "DrainFunctionSettings":
@@ -89,6 +93,7 @@ class DrainFunctionSettings(Struct, frozen=True, kw_only=True):
             sending=SendingSettings.read(environment),
             batch=whole(environment, "DRAIN_BATCH", 50, low=1, high=500),
             budget=milliseconds(environment, "DRAIN_SECONDS", 20, low=1, high=60),
+            operator=DestinationId(text(environment, "OPERATOR_DESTINATION", "")),
         )
 
 
@@ -139,3 +144,14 @@ def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
         random=random.random,
     )
     return Sender(courier, SearchStore())
+
+
+def make_operator_alerts(settings: DrainFunctionSettings, mailboxes: MailboxStore) -> OperatorAlerts:
+    """What tells the operator of dead letters."""
+    return OperatorAlerts(
+        settings.operator,
+        mailboxes=mailboxes,
+        letters=DeadLetterStore(mailboxes),
+        memory=OperatorStore(),
+        clock=now,
+    )
