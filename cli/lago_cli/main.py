@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from lago import __version__
-from lago_cli import cycle, destination, search, setup, stats, watch
+from lago_cli import cycle, dead, destination, search, setup, stats, watch
 from lago_cli.errors import explain
 from lago_cli.output import remark, say
 
@@ -82,6 +82,7 @@ app.command("search")(search.search)
 app.add_typer(watch.app, name="watch")
 app.command("stats")(stats.stats)
 app.command("cycle")(cycle.cycle)
+app.add_typer(dead.app, name="dead")
 app.command("setup")(setup.setup)
 app.add_typer(destination.app, name="destination")
 start.__doc__ = HELP

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from lago.dead_letters import DeadLetters
 from lago.domain.ad import Page, SellerKind
 from lago.domain.ids import Clock, DestinationId, Minor, Sleep
 from lago.domain.notification import Destination
@@ -134,6 +135,11 @@ class Stack(Protocol):
     @property
     def destinations(self) -> Destinations:
         """Its destinations."""
+        ...
+
+    @property
+    def dead_letters(self) -> DeadLetters:
+        """What could not be delivered."""
         ...
 
     @property

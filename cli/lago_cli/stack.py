@@ -6,12 +6,14 @@ environment variables are set from the outputs.
 
 import json
 import os
+import random
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError, NoRegionError
 
+from lago.dead_letters import DeadLetters
 from lago_cli.clock import now
 from lago_cli.errors import FunctionError, StackError
 from lago_cli.ports import Destinations, Functions, Secrets, Watches
@@ -77,12 +79,15 @@ class DeployedStack:
         # pynamodb takes the region from this variable
         os.environ.setdefault("AWS_DEFAULT_REGION", session.region_name)
 
+        from lago.store.dead_letters import DeadLetterStore  # noqa: PLC0415 - binds the tables' names
         from lago.store.mailboxes import MailboxStore  # noqa: PLC0415 - binds the tables' names
         from lago_cli.store import StackDestinations, StackWatches  # noqa: PLC0415 - binds the tables' names
 
         self._mailboxes = MailboxStore(int(self.output("QueueShards")))
         self.watches: Watches = StackWatches(self._mailboxes, int(self.output("SearchShards")))
         self.destinations: Destinations = StackDestinations(self._mailboxes)
+        letters = DeadLetterStore(self._mailboxes)
+        self.dead_letters = DeadLetters(letters, clock=now, random=random.random)
         self.functions: Functions = LambdaFunctions(session)
         self.secrets: Secrets = ParameterSecrets(session)
 

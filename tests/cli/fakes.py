@@ -5,14 +5,17 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from lago.dead_letters import DeadLetters
 from lago.domain.ad import Ad, Page
 from lago.domain.ids import AdId, DestinationId, EpochMs, Milliseconds, OwnerId, SearchId, SourceName, WatchId
+from lago.domain.mailbox import Row
 from lago.domain.notification import Destination
 from lago.domain.query import Query
 from lago.domain.watch import Watch
 from lago.errors import BadInputError
 from lago_cli.errors import FunctionError, StackError, TelegramError
 from lago_cli.ports import Chat, Narrowing, World
+from tests.fakes.dead_letters import FakeDeadLetters
 
 NOW = EpochMs(1_800_000_000_000)
 
@@ -120,11 +123,16 @@ class FakeSecrets:
         self.kept[name] = value
 
 
+def some_dead_letters(*rows: Row, store: FakeDeadLetters | None = None) -> DeadLetters:
+    return DeadLetters(store or FakeDeadLetters(list(rows)), clock=lambda: NOW, random=lambda: 0.5)
+
+
 @dataclass
 class FakeStack:
     name: str = "test"
     watches: FakeWatches = field(default_factory=FakeWatches)
     destinations: FakeDestinations = field(default_factory=FakeDestinations)
+    dead_letters: DeadLetters = field(default_factory=some_dead_letters)
     functions: FakeFunctions = field(default_factory=FakeFunctions)
     secrets: FakeSecrets = field(default_factory=FakeSecrets)
     stats: object = field(default_factory=dict)

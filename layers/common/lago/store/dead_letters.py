@@ -17,7 +17,7 @@ from lago.errors import ConflictError
 from lago.store.connection import translated
 from lago.store.mailboxes import CHUNK, MailboxStore
 from lago.store.queue_items import QueueItem, row_of, shard_name
-from lago.store.queue_writes import write_rows
+from lago.store.queue_writes import due, write_rows
 
 log = logging.getLogger(__name__)
 
@@ -87,11 +87,8 @@ class DeadLetterStore:
         if head is None:
             return set()
         # due at once although the rows wait: a later time could overwrite that of a row that arrives just now
-        actions: list[Action] = [
-            QueueItem.waiting.add(len(rows)),
-            QueueItem.due_shard.set(shard_name(name, self._mailboxes.shards)),
-            QueueItem.due_at.set(max(now, head.gate_until)),
-        ]
+        listed = due(name, max(now, head.gate_until), self._mailboxes.shards)
+        actions: list[Action] = [QueueItem.waiting.add(len(rows)), *listed]
         try:
             write_rows(self._mailboxes.shards, head.destination, kept=rows, revived=True, head_actions=actions)
         except ConflictError:  # one of them was delivered, redriven or discarded meanwhile
