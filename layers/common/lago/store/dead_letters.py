@@ -14,8 +14,9 @@ from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Row
 from lago.domain.notification import Destination
 from lago.errors import ConflictError
+from lago.store import mailboxes
 from lago.store.connection import translated
-from lago.store.mailboxes import CHUNK, MailboxStore
+from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem, row_of, shard_name
 from lago.store.queue_writes import due, write_rows
 
@@ -30,9 +31,9 @@ READ_AT_ONCE = 25
 class DeadLetterStore:
     """The dead letters of all mailboxes. Every method may raise StoreUnavailableError."""
 
-    def __init__(self, mailboxes: MailboxStore) -> None:
+    def __init__(self, queue: MailboxStore) -> None:
         """Dead letters lie in their mailboxes."""
-        self._mailboxes = mailboxes
+        self._queue = queue
 
     def part(self, wanted: Wanted, *, limit: int, after: Place | None = None) -> Letters:
         """The next `limit` letters that fit, newest first, by an index that may lag a little.
@@ -40,9 +41,9 @@ class DeadLetterStore:
         Reads as many letters as it returns and skips, `EXAMINED` at most; a part that ends there is continued by its
         `after`, also when it is short or empty.
         """
-        shards = [f"shard#{shard}" for shard in range(self._mailboxes.shards)]
+        shards = [f"shard#{shard}" for shard in range(self._queue.shards)]
         if wanted.destination is not None:
-            shards = [shard_name(wanted.destination, self._mailboxes.shards)]
+            shards = [shard_name(wanted.destination, self._queue.shards)]
         found = merge(*(_newest(shard, wanted.since, after) for shard in shards), key=lambda row: place(row).order)
         rows: list[Row] = []
         last = after
@@ -57,7 +58,7 @@ class DeadLetterStore:
 
     def get(self, destination: DestinationId, id_: NotificationId) -> Row | None:
         """One dead letter, read consistently; None when there is none, or it lives again."""
-        row = self._mailboxes.row(destination, id_)
+        row = self._queue.row(destination, id_)
         return None if row is None or row.died is None else row
 
     def beginning(self, prefix: str) -> list[Row]:
@@ -65,7 +66,7 @@ class DeadLetterStore:
         with translated():
             found = [
                 item
-                for destination in self._mailboxes.destinations()
+                for destination in self._queue.destinations()
                 for item in QueueItem.query(destination, QueueItem.id.startswith(prefix))
                 if item.died_at is not None
             ]
@@ -78,19 +79,19 @@ class DeadLetterStore:
             by_destination.setdefault(row.notification.destination, []).append(revived(row, at))
         done: set[NotificationId] = set()
         for name, rows in by_destination.items():
-            for chunk in batched(rows, CHUNK, strict=False):
+            for chunk in batched(rows, mailboxes.CHUNK, strict=False):
                 done |= self._revive(name, chunk, now)
         return done
 
     def _revive(self, name: DestinationId, rows: tuple[Row, ...], now: EpochMs) -> set[NotificationId]:
-        head = self._mailboxes.head(name)
+        head = self._queue.head(name)
         if head is None:
             return set()
         # due at once although the rows wait: a later time could overwrite that of a row that arrives just now
-        listed = due(name, max(now, head.gate_until), self._mailboxes.shards)
+        listed = due(name, max(now, head.gate_until), self._queue.shards)
         actions: list[Action] = [QueueItem.waiting.add(len(rows)), *listed]
         try:
-            write_rows(self._mailboxes.shards, head.destination, kept=rows, revived=True, head_actions=actions)
+            write_rows(self._queue.shards, head.destination, kept=rows, revived=True, head_actions=actions)
         except ConflictError:  # one of them was delivered, redriven or discarded meanwhile
             if len(rows) == 1:
                 return set()
@@ -100,7 +101,7 @@ class DeadLetterStore:
     def discard(self, destination: Destination, row: Row, reason: str) -> bool:
         """Remove a letter for good; what is left of it is a log line. Says whether it was still dead."""
         try:
-            write_rows(self._mailboxes.shards, destination, done=(row.id,), dead_done=True, head_actions=[])
+            write_rows(self._queue.shards, destination, done=(row.id,), dead_done=True, head_actions=[])
         except ConflictError:
             return False
         extra = {"id": row.id, "destination": destination.id, "kind": row.notification.kind, "died_of": row.dead_reason}
@@ -109,7 +110,7 @@ class DeadLetterStore:
 
     def destination(self, name: DestinationId) -> Destination | None:
         """The destination of a letter."""
-        head = self._mailboxes.head(name)
+        head = self._queue.head(name)
         return None if head is None else head.destination
 
 
