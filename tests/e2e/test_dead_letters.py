@@ -1,0 +1,93 @@
+"""Dead letters over HTTP, with the function's own rights; and the operator, who is told of them."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import Lago, until
+from tests.e2e.test_watch import Watching, a_watch
+
+
+def ask(lago: Lago, method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
+    answer = httpx.request(
+        method,
+        f"{lago.stack.api_url}/dead-letters{path}",
+        headers={"x-api-key": lago.stack.api_key},
+        params=query,
+        json=body,
+        timeout=20,
+    )
+    return answer.status_code, answer.json()
+
+
+def a_dead_letter(lago: Lago, watching: Watching) -> dict[str, Any]:
+    """Telegram refuses an ad for good, in every form."""
+    lago.simulator.fault("status", target="telegram", status=400, chat=watching.chat, times=None)
+    watching.publish("Gabel")
+    before = lago.stats()["dead"]["total"]
+    lago.cycle()
+    until(lambda: lago.stats()["dead"]["total"] == before + 1)
+    lago.simulator.clear_faults()
+    _, found = ask(lago, "GET", "", destination=f"d{watching.chat - 7000}", reason="message", limit="1")
+    letter: dict[str, Any] = found["letters"][0]
+    return letter
+
+
+@pytest.fixture(autouse=True)
+def calm(lago: Lago):
+    yield
+    lago.simulator.clear_faults()
+
+
+def test_a_dead_letter_is_shown_and_brought_back_and_arrives_once(lago: Lago):
+    watching = a_watch(lago)
+    letter = a_dead_letter(lago, watching)
+    assert (letter["kind"], letter["generation"]) == ("new_ad", 0)
+
+    status, whole = ask(lago, "GET", f"/{letter['id']}")
+    assert (status, whole["may_return"]) == (200, True)
+    assert "Gabel" in whole["event"]["title"]
+    assert [each["outcome"] for each in whole["history"]] == ["message"]
+
+    status, done = ask(lago, "POST", "/redrive", {"ids": [letter["id"]]})
+    assert (status, done["done"]) == (200, 1)
+    lago.drained()
+
+    assert "Gabel" in lago.told(watching.chat, count=2)[-1]
+    assert ask(lago, "GET", f"/{letter['id']}")[0] == 404
+
+
+def test_a_dead_letter_is_discarded(lago: Lago):
+    letter = a_dead_letter(lago, a_watch(lago))
+    before = lago.stats()["dead"]["total"]
+
+    assert ask(lago, "POST", "/discard", {"ids": [letter["id"]]})[0] == 400
+    status, done = ask(lago, "POST", "/discard", {"ids": [letter["id"]], "reason": "sold"})
+
+    assert (status, done["done"]) == (200, 1)
+    assert lago.stats()["dead"]["total"] == before - 1
+    refused = httpx.post(f"{lago.stack.api_url}/dead-letters/redrive", json={"all": True}, timeout=20)
+    assert refused.status_code == 403
+
+
+def test_the_operator_is_told_of_a_dead_letter_and_that_none_is_left(lago: Lago):
+    operator = a_watch(lago)
+    a_dead_letter(lago, a_watch(lago))
+    name = lago.stack.outputs["DrainFunction"]
+    client = lago.stack.client("lambda")
+    environment = client.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+    told = {"OPERATOR_DESTINATION": f"d{operator.chat - 7000}"}
+    client.update_function_configuration(FunctionName=name, Environment={"Variables": environment | told})
+    try:
+        lago.drain()
+        lago.drained()
+        assert "lago dead list" in lago.told(operator.chat, count=2)[-1]
+
+        _, left = ask(lago, "GET", "")
+        ask(lago, "POST", "/discard", {"ids": [letter["id"] for letter in left["letters"]], "reason": "seen"})
+        lago.drain()
+        lago.drained()
+        assert "No dead letter is left" in lago.told(operator.chat, count=3)[-1]
+    finally:
+        client.update_function_configuration(FunctionName=name, Environment={"Variables": environment})
