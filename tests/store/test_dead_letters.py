@@ -10,7 +10,7 @@ from lago.domain.dead_letter import EVERY, GENERATIONS, Wanted, letter_id, place
 from lago.domain.ids import DestinationId, EpochMs
 from lago.domain.mailbox import Attempt, Row, Settlement, dead
 from lago.domain.outcome import OutcomeKind
-from lago.errors import BadInputError, NotFoundError
+from lago.errors import BadInputError, NotFoundError, StoreUnavailableError
 from lago.store.dead_letters import READ_AT_ONCE, DeadLetterStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
@@ -335,6 +335,27 @@ def test_a_redrive_that_is_asked_for_twice_brings_each_letter_back_once():
     assert MailboxStore(1).counts() == {"telegram": Counts(1, 0)}
 
 
+def test_a_redrive_that_dies_halfway_is_finished_by_asking_again(monkeypatch):
+    store = buried(*(a_letter(str(n), to=f"chat{n}") for n in range(4)))
+    office = the_office(store)
+    heads = iter([store._queue.head] * 2)
+
+    def head_while_alive(name):
+        answer = next(heads, away)
+        return answer(name)
+
+    with monkeypatch.context() as dying:
+        dying.setattr(store._queue, "head", head_while_alive)
+        with pytest.raises(StoreUnavailableError):
+            office.redrive(Selection())
+    assert MailboxStore(1).counts() == {"telegram": Counts(2, 2)}
+
+    assert office.redrive(Selection()).done == 2
+
+    assert MailboxStore(1).counts() == {"telegram": Counts(4, 0)}
+    assert {row.generation for n in range(4) for row in MailboxStore(1).waiting(f"chat{n}", 10)} == {1}
+
+
 def test_a_redrive_does_not_open_a_gate():
     post = a_post()
     watching(post)
@@ -403,3 +424,7 @@ def died_of_a_refusal(post: Post) -> DeadLetters:
     found(an_event())
     assert run_notify(post).tally.dead == 1
     return DeadLetters(DeadLetterStore(post.mailboxes), clock=post.clock, random=lambda: 0.5)
+
+
+def away(*_: object) -> None:
+    raise StoreUnavailableError("away")
