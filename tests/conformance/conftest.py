@@ -1,6 +1,7 @@
 """Each engine starts once, with the template's tables, and every test finds them empty."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.tables import create_tables
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a DynamoDB that all stores talk to now."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by others, we still stop what we started
     with ENGINES[request.param](tmp_path_factory.mktemp("engine")) as url:
         os.environ["AWS_ENDPOINT_URL"] = url
         connection.cache_clear()  # the models bind themselves to the new client
