@@ -1,10 +1,10 @@
 """Who may write to a mailbox, and what the write makes of it. Pure: the store and the exhaustive check both run this.
 
     step         what must hold of the head                      what must hold of each row
-    claim        nobody else claimed, charged or queued since    a lost one still waits
-                 it was read, and no lease runs
+    claim        no lease runs; epoch, number of rows and what   a lost one still waits
+                 is in the air are as they were read
     record       the claim's epoch; the number that waits        waits; absent when it is new
-    release      the claim's epoch, its rows still in the air    -
+    release      the claim's epoch                               -
     acknowledge  nothing: a success counts from any epoch        waits or is dead
     enqueue      it exists; its epoch, when it charges           absent
 
@@ -97,16 +97,15 @@ def died(rows: Iterable[Row]) -> int:
     return sum(row.died is not None for row in rows)
 
 
-def tallied(kept: tuple[Row, ...], *, done: int, kept_were: Standing, done_were: Standing) -> Tallied:
-    """How rows that are stored as `kept`, and `done` that go, change the numbers of what waits and what is dead."""
+def tallied(kept: tuple[Row, ...], *, waited: int, were_dead: int) -> Tallied:
+    """How a write changes the numbers: `kept` is stored, `waited` and `were_dead` of all that it touches before it."""
     dead = died(kept)
-    were = {each: len(kept) * (kept_were is each) + done * (done_were is each) for each in Standing}
-    return Tallied(waiting=len(kept) - dead - were[Standing.WAITING], dead=dead - were[Standing.DEAD])
+    return Tallied(waiting=len(kept) - dead - waited, dead=dead - were_dead)
 
 
 def to_claim(head: Head, now: EpochMs) -> Guard:
     """What a claim needs: the mailbox is free, and is as it was read."""
-    return Guard(epoch=head.epoch, free_at=now, waiting=head.waiting)
+    return Guard(epoch=head.epoch, free_at=now, waiting=head.waiting, in_the_air=frozenset(head.in_flight))
 
 
 def claimed(
@@ -123,9 +122,9 @@ def claimed(
     )
 
 
-def to_release(claim: Head) -> Guard:
-    """What giving up a claim needs whose message has no stored rows."""
-    return Guard(epoch=claim.epoch)
+def to_release(claim: Head, *, waiting: int | None = None) -> Guard:
+    """What giving up a claim needs whose message has no stored rows: it was not lost, and maybe that no row arrived."""
+    return Guard(epoch=claim.epoch, waiting=waiting)
 
 
 def to_record(claim: Head, *, waiting: int | None = None, destination: Destination | None = None) -> Guard:
@@ -140,7 +139,8 @@ def to_acknowledge() -> Guard:
 
 def to_enqueue(head: Head, charged: frozenset[NotificationId]) -> Guard:
     """What queueing needs: there is such a mailbox, and what is charged as lost is lost still."""
-    return Guard(exists=True, epoch=head.epoch if charged else None)
+    in_the_air = charged.intersection(head.in_flight)
+    return Guard(exists=True, epoch=head.epoch if charged else None, in_the_air=in_the_air)
 
 
 def finish(
@@ -148,7 +148,7 @@ def finish(
     settlement: Settlement,
     *,
     done: tuple[NotificationId, ...],
-    new: bool,
+    absent: frozenset[NotificationId],
     waiting: int,
     next_row_at: EpochMs | None,
     now: EpochMs,
@@ -157,12 +157,12 @@ def finish(
 ) -> Finish:
     """How a claim ends with its outcome recorded. `waiting` is how many rows wait, as far as the claimer knows.
 
-    `new` says that the kept rows are not stored yet; `next_row_at` when the first of the other rows is due. `again`:
+    `absent` are the kept rows that are not stored yet; `next_row_at` is when the first of the others is due. `again`:
     a row may have arrived meanwhile, due at once. `hurry`: rows arrive faster than they are counted here, so the
     mailbox is listed, in vain perhaps, which does no harm.
     """
-    were = Standing.ABSENT if new else Standing.WAITING
-    arriving = tallied(settlement.kept, done=len(done), kept_were=were, done_were=Standing.WAITING).waiting
+    stored = len(settlement.kept) - len(absent)
+    arriving = tallied(settlement.kept, waited=stored + len(done), were_dead=0).waiting
     times = [row.next_attempt_at for row in settlement.kept if row.died is None]
     if next_row_at is not None:
         times.append(next_row_at)
@@ -180,6 +180,17 @@ def finished(head: Head, settlement: Settlement, end: Finish, now: EpochMs) -> H
     return replace(settled(head, settlement, now), waiting=head.waiting + end.arriving, due_at=end.due_at)
 
 
+def returned(row: Row) -> Row:
+    """What is queued of a message that failed under a claim that was lost, and is no row yet.
+
+    It is charged, but it does not die: it may have been delivered meanwhile, and whoever comes next asks the log first.
+    """
+    if row.died is None:
+        return row
+    uncharged = row.dead_reason == "message"
+    return replace(row, died=None, dead_reason=None, attempts=row.attempts + uncharged)
+
+
 def arrive(head: Head, fresh: tuple[Row, ...], *, charge: Callable[[Row], Row], now: EpochMs) -> Arrival:
     """How rows that are not stored yet join a mailbox, whoever holds it.
 
@@ -187,7 +198,7 @@ def arrive(head: Head, fresh: tuple[Row, ...], *, charge: Callable[[Row], Row], 
     """
     lost = head.lost(now).intersection(row.id for row in fresh)
     kept = tuple(charge(row) if row.id in lost else row for row in fresh)
-    arriving = tallied(kept, done=0, kept_were=Standing.ABSENT, done_were=Standing.WAITING).waiting
+    arriving = tallied(kept, waited=0, were_dead=0).waiting
     due_at = None
     if arriving:
         # also when it is due already: a sender that ends just now may be about to take it off the index

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from pynamodb.expressions.update import Action
 
 from lago.domain import protocol
-from lago.domain.ids import EpochMs, NotificationId
+from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement
 from lago.domain.notification import Destination
+from lago.domain.protocol import Guard, Standing
 from lago.errors import ConflictError
-from lago.store.connection import TRIES, find, transaction, update
+from lago.store.connection import TRIES, find, transaction, translated, update
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of
 from lago.store.queue_reads import QueueReads
 from lago.store.queue_writes import after, compiled, due, under_claim, write_rows
@@ -51,31 +52,53 @@ class MailboxStore(QueueReads):
 
         `lost` are rows that an earlier claimer left in the air, as they are now (charged, maybe dead): they are stored
         in the same write. The mailbox comes back as it is under the claim: its destination may have changed since
-        `head` was read. Raises ConflictError when another claimed, or rows arrived. A claim that the SDK repeats
-        because its answer was lost is recognised by its token.
+        `head` was read. Raises ConflictError when another claimed, or rows arrived, or what is to be sent is dead: an
+        outbox that was left behind brings again what became of it. A claim that the SDK repeats because its answer was
+        lost is recognised by its token.
         """
         token = secrets.token_hex(8)
         guard = protocol.to_claim(head, now)
         claim = protocol.claimed(head, ids, lease_until=lease_until, suspects=suspects, deaths=protocol.died(lost))
         actions = under_claim(head, claim, token)
         try:
-            if not lost:
-                return head_of(update(QueueItem(head.destination.id, HEAD), actions, compiled(guard)))
-            write_rows(self.shards, head.destination, kept=lost, head_actions=actions, guard=guard)
+            if lost:
+                write_rows(self.shards, head.destination, kept=lost, head_actions=actions, guard=guard)
+                return claim
+            item = update(QueueItem(head.destination.id, HEAD), actions, compiled(guard))
         except ConflictError:
             found = find(QueueItem, head.destination.id, HEAD, consistent=True)
             if found is None or found.claimer != token:
                 raise
-            return head_of(found)
+            item = found
+        claim = head_of(item)
+        if item.dead and not head.waiting:
+            self._refuse_dead(claim, now)
         return claim
 
+    def _refuse_dead(self, claim: Head, now: EpochMs) -> None:
+        """Give a claim back that would send dead letters. Costs reads where there are any, for what is no row yet."""
+        if Standing.DEAD in self._standings(claim.destination.id, claim.in_flight).values():
+            self.release(claim, Settlement(failures=claim.failures, gate_until=claim.gate_until), now=now)
+            raise ConflictError("a dead letter is not sent again by its outbox")
+
     def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
-        """Give up the mailbox after a message that has no stored rows; a claim that was lost changes nothing."""
-        try:
-            guard = compiled(protocol.to_release(claim))
-            update(QueueItem(claim.destination.id, HEAD), after(claim, settlement, now), guard)
-        except ConflictError:
+        """Give up the mailbox after a message that has no stored rows; a claim that was lost changes nothing.
+
+        What was queued meanwhile by another is acknowledged if it was delivered: rows arrived, or the lease is over.
+        """
+        actions = after(claim, settlement, now)
+
+        def give_up(guard: Guard) -> bool:
+            try:
+                update(QueueItem(claim.destination.id, HEAD), actions, compiled(guard))
+            except ConflictError:
+                return False
+            return True
+
+        if give_up(protocol.to_release(claim, waiting=claim.waiting)) and claim.leased(now):
             return
+        self.acknowledge(claim.destination, settlement.done)
+        give_up(protocol.to_release(claim))
 
     def record(
         self,
@@ -89,16 +112,18 @@ class MailboxStore(QueueReads):
         """Store what a send's outcome means and give up the mailbox, in one transaction.
 
         `new` says that the kept rows are not stored yet, `next_row_at` when the first of the other rows is due. Says
-        whether the claim still held. If not: failures are not recorded (someone else is at it), acknowledgements are.
-        What the far side said of a destination that was changed meanwhile says nothing about the new one.
+        whether the claim still held. If not: failures of rows are not recorded (someone else is at it), deliveries are
+        acknowledged, and a message that is no row yet is queued, charged. What the far side said of a destination that
+        was changed meanwhile says nothing about the new one.
         """
-        waiting, done = claim.waiting, () if new else settlement.done
+        ids = frozenset(row.id for row in settlement.kept)
+        waiting, done, absent = claim.waiting, () if new else settlement.done, ids if new else frozenset()
         for tried in range(TRIES):
             end = protocol.finish(
                 claim,
                 settlement,
                 done=done,
-                new=new,
+                absent=absent,
                 waiting=waiting,
                 next_row_at=next_row_at,
                 now=now,
@@ -114,19 +139,25 @@ class MailboxStore(QueueReads):
                     claim.destination,
                     done=done,
                     kept=settlement.kept,
-                    new=new,
+                    absent=absent,
                     head_actions=actions,
                     guard=end.guard,
                 )
             except ConflictError:
                 # what another acknowledged, or queued, between our read and our write
-                there = self.known(claim.destination.id, (*done, *(row.id for row in settlement.kept)))
-                done = tuple(id_ for id_ in done if id_ in there)
-                kept = tuple(row for row in settlement.kept if (row.id in there) is not new)
-                settlement = replace(settlement, kept=kept)
+                there = self._standings(claim.destination.id, (*done, *ids))
                 head = self.head(claim.destination.id)
+                done = tuple(id_ for id_ in done if id_ in there)
+                absent = ids - there.keys() if new else frozenset()
+                # what was queued while it was sent is charged here, unless that was done as it was queued
+                ours = ids.intersection(head.in_flight if new and head else there)
+                waits = {id_ for id_ in ours if there.get(id_) is Standing.WAITING}
+                kept = tuple(row for row in settlement.kept if row.id in absent or row.id in waits)
+                settlement = replace(settlement, kept=kept)
                 if head is None or head.epoch != claim.epoch:
-                    self.acknowledge(claim.destination, done)
+                    self.acknowledge(claim.destination, settlement.done)
+                    rows = tuple(protocol.returned(row) for row in kept if row.id in absent)
+                    self.enqueue(claim.destination, rows, now=now)
                     return False
                 waiting = head.waiting
                 if head.destination != claim.destination:
@@ -134,6 +165,11 @@ class MailboxStore(QueueReads):
             else:
                 return True
         raise ConflictError("a mailbox changed under its claim, again and again")
+
+    def _standings(self, destination: DestinationId, ids: Iterable[NotificationId]) -> dict[str, Standing]:
+        with translated():
+            found = QueueItem.batch_get([(destination, id_) for id_ in ids], consistent_read=True)
+            return {item.id: Standing.WAITING if item.died_at is None else Standing.DEAD for item in found}
 
     def acknowledge(self, destination: Destination, ids: Iterable[NotificationId]) -> None:
         """Remove delivered rows, waiting or dead, whoever holds the mailbox: a success is accepted from any epoch."""
@@ -192,7 +228,7 @@ class MailboxStore(QueueReads):
                     self.shards,
                     destination,
                     kept=arrival.kept,
-                    new=True,
+                    absent=frozenset(row.id for row in arrival.kept),
                     head_actions=actions,
                     guard=arrival.guard,
                 )

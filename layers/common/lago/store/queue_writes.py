@@ -37,21 +37,30 @@ def write_rows(
     done: tuple[NotificationId, ...] = (),
     dead_done: bool = False,
     kept: tuple[Row, ...] = (),
-    new: bool = False,
+    absent: frozenset[NotificationId] = frozenset(),
     revived: bool = False,
 ) -> None:
-    """Rows, head and counter in one transaction; the counter follows from the rows."""
+    """Rows, head and counter in one transaction; the counter follows from the rows.
+
+    `kept` rows waited before, but for those that are `absent` yet and those that are `revived`; so did `done` rows, but
+    for `dead_done` ones.
+    """
     shard = shard_name(destination.id, shards)
-    kept_were = Standing.DEAD if revived else Standing.ABSENT if new else Standing.WAITING
+    kept_were = Standing.DEAD if revived else Standing.WAITING
     done_were = Standing.DEAD if dead_done else Standing.WAITING
-    change = tallied(kept, done=len(done), kept_were=kept_were, done_were=done_were)
+    touched = [kept_were] * (len(kept) - len(absent)) + [done_were] * len(done)
+    waited, were_dead = touched.count(Standing.WAITING), touched.count(Standing.DEAD)
+    change = tallied(kept, waited=waited, were_dead=were_dead)
+    if change.dead:
+        head_actions = [*head_actions, QueueItem.dead.add(change.dead)]
 
     def write() -> None:
         with transaction() as writes:
             for id_ in done:
                 writes.delete(QueueItem(destination.id, id_), condition=_STANDS[done_were])
             for row in kept:
-                writes.save(item_of(row, shard), condition=_STANDS[kept_were])
+                were = Standing.ABSENT if row.id in absent else kept_were
+                writes.save(item_of(row, shard), condition=_STANDS[were])
             if head_actions:
                 condition = None if guard == ANYTHING else compiled(guard)
                 writes.update(QueueItem(destination.id, HEAD), head_actions, condition=condition)
