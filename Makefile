@@ -2,6 +2,7 @@
 #   make run          the whole thing on this machine: embedded cloud, real deploy, simulator, an example watch
 #   make test         all tests that need neither a container engine nor minutes
 #   make lint         formatting, style, types, template
+#   make model        the queue's protocol, every interleaving in larger spaces than `make test` goes through
 #   make conformance  the store on ministack and on Amazon's DynamoDB Local (npm and Java; says so and skips without)
 #   make e2e          deploys for real into the embedded cloud and watches what happens
 #   make local-invoke each function once in its container (says so and skips without a container engine)
@@ -27,7 +28,7 @@ PYTEST_ARGS ?=
 # what `make test` leaves out: e2e deploys for real, conformance starts other databases
 TESTS := $(filter-out tests/e2e/ tests/conformance/,$(filter-out tests/__pycache__/,$(wildcard tests/*/)))
 
-.PHONY: help run test conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
+.PHONY: help run test model conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -43,6 +44,9 @@ run: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
 
 test: .venv/dev/.made .venv/sam/.made
 	$(PYTEST) -n 2 --dist loadgroup $(PYTEST_ARGS) $(TESTS)
+
+model: .venv/dev/.made
+	$(DEV)/python -m tests.model
 
 conformance: .venv/dev/.made .venv/cloud/.made
 	@$(DEV)/python scripts/dynamodb_local.py

@@ -305,9 +305,12 @@ class Model:
             if kind is not OutcomeKind.AMBIGUOUS and worker.arrived is not (kind is OutcomeKind.DELIVERED):
                 continue
             result = self.store.outcome(worker.seen, worker.rows, kind)
-            answered = worker._replace(result=result, arrived=False)
+            answered, messages = worker._replace(result=result, arrived=False), world.messages
+            if kind is OutcomeKind.GATE:  # refused uncharged, as if it had never been sent
+                answered = answered._replace(dud=True)
+                messages = _noted(messages, worker.rows, dispatched=-1, duds=1)
             to = answered._replace(at=At.LOG) if kind is OutcomeKind.DELIVERED else self._settles(answered)
-            yield f"hears {kind}", _with(world, index, to)
+            yield f"hears {kind}", _with(world._replace(messages=messages), index, to)
 
     # the end of a claim
 
