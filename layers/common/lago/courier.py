@@ -13,7 +13,7 @@ from lago.domain.event import EventKind
 from lago.domain.ids import Clock, EpochMs, Milliseconds, NotificationId, Sleep
 from lago.domain.kinds import KindPolicy
 from lago.domain.mailbox import Head, Row, Settlement, settle, settled
-from lago.domain.notification import Destination, Message
+from lago.domain.notification import Message, Notification
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.resolve import resolve
 from lago.domain.watch import Filters
@@ -143,23 +143,32 @@ class Courier:
                 self.mailboxes.release(claim, same, now=self.clock())
             raise
 
-    def send(self, claim: Head, candidates: list[Candidate], *, stored: bool, next_row_at: EpochMs | None) -> Sent:
-        """Under the claim: look up what was told, send what is news, log it, settle."""
+    def send(
+        self,
+        claim: Head,
+        candidates: list[Candidate],
+        *,
+        stored: bool,
+        next_row_at: EpochMs | None,
+        latest: Callable[[Notification], Notification] = lambda news: news,
+    ) -> Sent:
+        """Under the claim: look up what was told, send what is news as `latest` has it, log it, settle."""
+        rows, silent, cancelled = [], [], []
         with self.refunding(claim):
             told = self._deliveries.told(
                 claim.destination.id, [candidate.row.notification.event for candidate in candidates]
             )
-        rows, silent, cancelled = [], [], []
-        for row, filters in candidates:
-            about = subject(row.notification.event)
-            news = resolve(row.notification, told.get(about), filters)
-            if not filters:
-                cancelled.append(row.id)
-            elif news is None:
-                silent.append(row.id)
-            else:
-                rows.append(replace(row, notification=news))
-                told[about] = telling(news.event, self.clock())  # two of one ad in a club are one story
+            for row, filters in candidates:
+                about = subject(row.notification.event)
+                news = resolve(row.notification, told.get(about), filters)
+                if not filters:
+                    cancelled.append(row.id)
+                elif news is None:
+                    silent.append(row.id)
+                else:
+                    news = latest(news)
+                    rows.append(replace(row, notification=news))
+                    told[about] = telling(news.event, self.clock())  # two of one ad in a club are one story
         settlement = Settlement(failures=claim.failures, gate_until=claim.gate_until)
         if rows:
             settlement = self._send_rows(claim, tuple(rows), stored=stored)

@@ -136,9 +136,9 @@ class Sender:
         if claim is None:
             return None
         with self._courier.refunding(claim):
-            candidates = [Candidate(self._up_to_date(row), self._filters(row.notification)) for row in message]
+            candidates = [Candidate(row, self._filters(row.notification)) for row in message]
         following = next((row.next_attempt_at for row in rows if row.id not in chosen), None)
-        sent = self._courier.send(claim, candidates, stored=True, next_row_at=following)
+        sent = self._courier.send(claim, candidates, stored=True, next_row_at=following, latest=self._up_to_date)
         return sent.tally
 
     def _choose(self, head: Head, ready: list[Row]) -> list[Row]:
@@ -209,17 +209,17 @@ class Sender:
     def _policy(self, row: Row) -> KindPolicy:
         return self._settings.kinds[row.notification.kind]
 
-    def _up_to_date(self, row: Row) -> Row:
-        """A row that is sent late, with the ad's latest known price."""
-        event = row.notification.event
-        if not isinstance(event, AdEvent) or self._clock() - row.created < LATE:
-            return row
-        search = self._searches.get(row.notification.search)
+    def _up_to_date(self, notification: Notification) -> Notification:
+        """News that is told late, with the ad's latest known price."""
+        event = notification.event
+        if not isinstance(event, AdEvent) or self._clock() - event.found < LATE:
+            return notification
+        search = self._searches.get(notification.search)
         known = search.cursor.window if search is not None and search.cursor is not None else ()
         low = next((ad.low for ad in known if ad.id == event.ad), None)
         if low is None or event.price is None or low >= event.price:
-            return row
-        return replace(row, notification=replace(row.notification, event=replace(event, price=low)))
+            return notification
+        return replace(notification, event=replace(event, price=low))
 
     def _filters(self, notification: Notification) -> tuple[Filters, ...]:
         """The filters of the watches that still want it; none when they were all removed."""
