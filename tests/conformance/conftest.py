@@ -9,7 +9,7 @@ import pytest
 
 from lago.store import mailboxes
 from lago.store.connection import connection
-from tests.conformance.engines import DYNAMODB_LOCAL, ENGINES, empty_tables
+from tests.conformance.engines import DYNAMODB_LOCAL, ENGINES, empty_tables, missing
 from tests.tables import create_tables
 
 
@@ -41,12 +41,22 @@ def tables_anew(engine: str) -> Callable[[], None]:
     return lambda: empty_tables(engine)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several workers, all tests of an engine run in one of them: each engine starts once."""
+def pytest_report_header() -> list[str]:
+    """One sentence for each engine that is not here."""
+    return list(missing().values())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """An engine that is not here is left out; the others start once, with several workers in one of them."""
+    absent, gone = missing(), []
     for item in items:
         parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
         if "engine" in parameters:
             item.add_marker(pytest.mark.xdist_group(str(parameters["engine"])))
+        if parameters.get("engine") in absent:
+            gone.append(item)
+    config.hook.pytest_deselected(items=gone)
+    items[:] = [item for item in items if item not in gone]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

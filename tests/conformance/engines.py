@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
-import pytest
 
 from scripts import dynamodb_local
 from scripts.local_stack.cloud import Cloud
@@ -15,6 +14,7 @@ from scripts.local_stack.processes import Child
 from tests.tables import NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / ".venv" / "cloud" / "bin" / "ministack"
 START_SECONDS = 60
 MINISTACK = "ministack"
 DYNAMODB_LOCAL = "DynamoDB Local"
@@ -23,10 +23,7 @@ DYNAMODB_LOCAL = "DynamoDB Local"
 @contextmanager
 def ministack(folder: Path) -> Iterator[str]:
     """The embedded cloud; yields its address."""
-    program = ROOT / ".venv" / "cloud" / "bin" / "ministack"
-    if not program.exists():
-        pytest.skip("ministack is left out: it is not installed, `make conformance` does that.")
-    cloud = Cloud(program=program, port=free_port(), state=folder / "state", log=folder / "log", root=folder)
+    cloud = Cloud(program=PROGRAM, port=free_port(), state=folder / "state", log=folder / "log", root=folder)
     try:
         yield cloud.url
     finally:
@@ -36,10 +33,7 @@ def ministack(folder: Path) -> Iterator[str]:
 @contextmanager
 def amazons_own(folder: Path) -> Iterator[str]:
     """Amazon's DynamoDB Local; yields its address. It listens on every interface, with nothing but test rows."""
-    try:
-        jar = dynamodb_local.jar()
-    except dynamodb_local.MissingError as missing:
-        pytest.skip(str(missing))
+    jar = dynamodb_local.jar()
     port = free_port()
     command = ["java", f"-Djava.library.path={jar.parent / 'DynamoDBLocal_lib'}", "-Xmx512m", "-jar", str(jar)]
     options = ["-inMemory", "-sharedDb", "-port", str(port)]
@@ -52,6 +46,18 @@ def amazons_own(folder: Path) -> Iterator[str]:
 
 
 ENGINES = {MINISTACK: ministack, DYNAMODB_LOCAL: amazons_own}
+
+
+def missing() -> dict[str, str]:
+    """The engines that can't run on this machine, and why."""
+    absent = {}
+    if not PROGRAM.exists():
+        absent[MINISTACK] = "ministack is left out: it is not installed, `make conformance` does that."
+    try:
+        dynamodb_local.jar()
+    except dynamodb_local.MissingError as error:
+        absent[DYNAMODB_LOCAL] = str(error)
+    return absent
 
 
 def empty_tables(endpoint: str) -> None:

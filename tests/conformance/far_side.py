@@ -18,6 +18,8 @@ SHARES = {
     OutcomeKind.DESTINATION: 0.01,
 }
 """Answers of 500, 429, none at all, 400 and 403; the rest is delivered."""
+LATENCY = 0.0005
+"""Seconds, for real: long enough that every other thread gets its turn meanwhile."""
 
 
 class StandingClock:
@@ -71,7 +73,7 @@ class FarSide:
                 self.broken.append(f"{chat} blocked us and is still written to")
             self._sending.add(chat)
             tries = len(self.heard[ids[0]])
-        time.sleep(0)  # another thread's turn: a second sender would be caught here
+        time.sleep(LATENCY)  # others come in between: a second sender would be caught here
         outcome = self._answer(Random(f"{self.seed} {ids[0]} {tries}"))
         with self._lock:
             self._remember(chat, ids, outcome.kind)

@@ -16,7 +16,7 @@ from lago.delivery import Sender
 from lago.domain.backoff import ALERT
 from lago.domain.ids import DestinationId, EpochMs, Milliseconds, NotificationId, WatchId
 from lago.domain.kinds import DAY, kind_policies
-from lago.domain.mailbox import Row
+from lago.domain.mailbox import Head, Row
 from lago.domain.outcome import OutcomeKind
 from lago.drain import DrainReport, drain
 from lago.ports import Counts, Deliveries, Mailboxes, Searches, Watches
@@ -26,7 +26,7 @@ from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from tests.builders import NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.conformance.engines import DYNAMODB_LOCAL
-from tests.conformance.far_side import FarSide, StandingClock
+from tests.conformance.far_side import LATENCY, FarSide, StandingClock
 from tests.contracts.mailboxes_contract import FOREVER
 from tests.fakes.deliveries import FakeDeliveries
 from tests.fakes.mailboxes import FakeMailboxes
@@ -51,8 +51,17 @@ class Stores:
     searches: Searches
 
 
+class FarMailboxes(FakeMailboxes):
+    """As far away as a database: between reading a head and the claim, others get their turn."""
+
+    def head(self, destination: DestinationId) -> Head | None:
+        found = super().head(destination)
+        time.sleep(LATENCY)
+        return found
+
+
 def in_memory() -> Callable[[], Stores]:
-    stores = Stores(FakeMailboxes(SHARDS), FakeDeliveries(), FakeWatches(), FakeSearches())
+    stores = Stores(FarMailboxes(SHARDS), FakeDeliveries(), FakeWatches(), FakeSearches())
     return lambda: stores
 
 
