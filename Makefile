@@ -1,6 +1,7 @@
 # The project's vocabulary. Everything is installed into .venv/ and kept in .local/, both ignored by git.
 #   make run          the whole thing on this machine: embedded cloud, real deploy, simulator, an example watch
 #   make test         all tests that need neither a container engine nor minutes
+#   make proof        the queue's protocol, gone through whole: every interleaving, a failure at each write
 #   make lint         formatting, style, types, template
 #   make model        the queue's protocol, every interleaving in larger spaces than `make test` goes through
 #   make conformance  the store on ministack and on Amazon's DynamoDB Local (npm and Java; says so and skips without)
@@ -28,7 +29,7 @@ PYTEST_ARGS ?=
 # what `make test` leaves out: e2e deploys for real, conformance starts other databases
 TESTS := $(filter-out tests/e2e/ tests/conformance/,$(filter-out tests/__pycache__/,$(wildcard tests/*/)))
 
-.PHONY: help run test model conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
+.PHONY: help run test proof model conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -43,7 +44,10 @@ run: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
 	@$(DEV)/python scripts/run.py
 
 test: .venv/dev/.made .venv/sam/.made
-	$(PYTEST) -n 2 --dist loadgroup $(PYTEST_ARGS) $(TESTS)
+	$(PYTEST) -n 2 --dist loadgroup -m "not proof" $(PYTEST_ARGS) $(TESTS)
+
+proof: .venv/dev/.made
+	$(PYTEST) -n 2 -m proof $(PYTEST_ARGS) tests/model tests/store
 
 model: .venv/dev/.made
 	$(DEV)/python -m tests.model

@@ -20,7 +20,7 @@ SPACES = {
             OutcomeKind.GATE,
         ),
     ),
-    "two messages, cap 1, frozen workers": Bounds(messages=2, cap=1, crashes=0, lost_answers=False),
+    "two messages, cap 2, frozen workers": Bounds(messages=2, cap=2, crashes=0, lost_answers=False),
 }
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from tests.model.box import Rules
 from tests.model.checker import BrokenError, Found, check
 from tests.model.world import Bounds
 
+pytestmark = pytest.mark.proof
+
 SPACES = {
     "one message, lost answers and frozen workers": Bounds(crashes=0),
     "one message, a crash at any step": Bounds(cap=2, crashes=1),

@@ -15,6 +15,8 @@ from tests.fakes.sending import MINUTE, a_post, outage
 from tests.store.test_delivery_paths import found, outbox, run_drain, run_notify, watching
 from tests.store.test_killed_at_every_write import SCENARIOS, a_world, the_world_goes_on
 
+pytestmark = pytest.mark.proof
+
 
 def undisturbed(name: str) -> tuple[int, list]:
     post = a_world(name)

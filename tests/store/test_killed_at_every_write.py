@@ -19,6 +19,8 @@ from tests.builders import ME, a_search_id, an_event
 from tests.fakes.sending import MINUTE, Post, WorkerKilledError, a_post, gate, outage, refused
 from tests.store.test_delivery_paths import found, outbox, run_drain, run_notify, watching
 
+pytestmark = pytest.mark.proof
+
 WRITES = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
 
 

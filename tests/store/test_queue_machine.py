@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 
 import hypothesis.strategies as st
+import pytest
 from botocore.exceptions import ReadTimeoutError
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import (
@@ -32,6 +33,8 @@ from lago.store.queue_reads import Counts
 from tests.builders import ME, a_destination, a_query, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, FakeChannel, Post, WorkerKilledError, a_post, gate, outage, refused
 from tests.store.test_delivery_paths import announced, found, outbox, run_drain, run_notify
+
+pytestmark = pytest.mark.proof
 
 OUTCOMES: dict[str, Outcome] = {
     "delivers": DELIVERED,
