@@ -7,7 +7,7 @@ import pytest
 
 from tests.infra.stack import ROOT
 
-WORDS = ("run", "test", "conformance", "lint", "e2e", "local-invoke", "build", "deploy", "clean", "format")
+WORDS = ("run", "test", "proof", "conformance", "lint", "e2e", "local-invoke", "build", "deploy", "clean", "format")
 BENCHMARKS = ("bench", "bench-reuse", "bench-cost", "bench-decode")
 
 
