@@ -382,7 +382,28 @@ def test_killed_after_the_send_but_before_the_log_doubles_that_message_alone():
     assert sorted(ad for ads in post.channel.ads for ad in ads) == ["1", "1", "2"]
 
 
-def _killed(*_args):
+def test_killed_on_its_last_attempt_after_the_log_was_written_it_is_done_and_not_dead():
+    post = a_post(*[outage()] * 5)
+    watching(post)
+    found(an_event("1"))
+    run_notify(post)
+    for _ in range(15):
+        post.clock.now += MINUTE
+        run_drain(post)
+    record, post.mailboxes.record = post.mailboxes.record, _killed
+    post.clock.now += 16 * MINUTE
+    with pytest.raises(WorkerKilledError):
+        run_drain(post)
+    post.mailboxes.record = record
+
+    post.clock.now += 2 * MINUTE
+    run_drain(post)
+
+    assert len(post.channel.sent) == 6
+    assert post.mailboxes.counts() == {"telegram": Counts(0, 0)}
+
+
+def _killed(*_args, **_more):
     raise WorkerKilledError
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from lago.channels.base import Channel
 from lago.domain.event import EventKind
-from lago.domain.ids import Clock, EpochMs, Milliseconds, NotificationId, Sleep
+from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds, NotificationId, Sleep
 from lago.domain.kinds import KindPolicy
 from lago.domain.mailbox import Head, Row, Settlement, settle, settled
 from lago.domain.notification import Message, Notification
@@ -131,6 +131,18 @@ class Courier:
             )
         except ConflictError:
             return None
+
+    def told(self, destination: DestinationId, rows: Iterable[Row]) -> tuple[NotificationId, ...]:
+        """Which of these rows the log knows as delivered: no news is left in them."""
+        rows = tuple(rows)
+        log_ = self._deliveries.told(destination, [row.notification.event for row in rows])
+        anyone = (Filters(),)
+
+        def is_told(row: Row) -> bool:
+            before = log_.get(subject(row.notification.event))
+            return before is not None and resolve(row.notification, before, anyone) is None
+
+        return tuple(row.id for row in rows if is_told(row))
 
     @contextmanager
     def refunding(self, claim: Head) -> Iterator[None]:

@@ -162,16 +162,20 @@ class Sender:
         return list(found.values())
 
     def _charge_lost(self, head: Head, lost: list[Row]) -> Tally | None:
-        """Charge what a dead claimer left in the air, in one write with the claim that notices it."""
+        """Charge what a dead claimer left in the air, in one write with the claim that notices it.
+
+        What the log knows as delivered was sent before the claimer died: it is done, not charged and never dead.
+        """
+        told = self._courier.told(head.destination.id, lost)
         now = self._clock()
-        charged = tuple(lost_in_the_air(row, self._policy(row).backoff, now) for row in lost)
-        claim = self._courier.claim(head, (), lost=charged)
+        charged = tuple(lost_in_the_air(row, self._policy(row).backoff, now) for row in lost if row.id not in told)
+        claim = self._courier.claim(head, told, lost=charged)
         if claim is None:
             return None
-        kept = Settlement(failures=head.failures, gate_until=head.gate_until)
-        self._mailboxes.record(claim, kept, new=False, next_row_at=now, now=now)
-        log.error("a sender stopped in the middle", extra={"rows": [row.id for row in charged]})
-        return Tally(dead=sum(row.died is not None for row in charged))
+        done = Settlement(done=told, failures=head.failures, gate_until=head.gate_until)
+        self._mailboxes.record(claim, done, new=False, next_row_at=now, now=now)
+        log.error("a sender stopped in the middle", extra={"rows": [row.id for row in lost]})
+        return Tally(dead=sum(row.died is not None for row in charged), silent=len(told))
 
     def _bury(self, head: Head, expired: list[Row], rows: list[Row]) -> Tally | None:
         now = self._clock()
