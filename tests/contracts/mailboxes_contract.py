@@ -501,6 +501,76 @@ class MailboxesContract:
         assert queue.head(ME).destination == a_destination(address="77")
         assert queue.head(ME).lease_until is None
 
+    # what is no row yet, and what others do to it meanwhile
+
+    def test_a_dead_letter_is_not_claimed_by_the_outbox_that_still_holds_it(self) -> None:
+        row = a_row()
+        queue = self.a_queue(row)
+        died(queue, row)
+
+        with pytest.raises(ConflictError):
+            claimed(queue, row)
+
+        assert queue.head(ME).lease_until is None
+        assert claimed(queue, a_row(an_event("2"))).in_flight == (a_row(an_event("2")).id,)
+
+    def test_what_was_queued_while_it_was_sent_is_charged_when_it_fails(self) -> None:
+        queue, row = self.a_queue(), a_row()
+        claim = claimed(queue, row)
+        queue.enqueue(a_destination(), (row,), now=NOW)
+
+        failed = Settlement(kept=(replace(row, attempts=1),), failures=1)
+        assert queue.record(claim, failed, new=True, next_row_at=None, now=NOW)
+
+        assert [found.attempts for found in queue.waiting(ME, 10)] == [1]
+        assert (queue.head(ME).waiting, queue.counts()) == (1, {"telegram": Counts(1, 0)})
+
+    def test_what_was_queued_while_it_was_sent_is_gone_when_it_was_delivered(self) -> None:
+        queue, row = self.a_queue(), a_row()
+        claim = claimed(queue, row)
+        queue.enqueue(a_destination(), (row,), now=NOW)
+
+        queue.release(claim, Settlement(done=(row.id,), delivered=1), now=NOW)
+
+        head = queue.head(ME)
+        assert (head.waiting, head.lease_until, sum(head.delivered.values())) == (0, None, 1)
+        assert queue.counts() == {"telegram": Counts(0, 0)}
+
+    def test_a_late_delivery_of_what_was_queued_meanwhile_is_accepted_from_a_lost_claim(self) -> None:
+        queue, row = self.a_queue(), a_row()
+        stale = claimed(queue, row)
+        queue.enqueue(a_destination(), (row,), now=LATER)
+        claimed(queue, row, now=LATER)
+
+        queue.release(stale, Settlement(done=(row.id,), delivered=1), now=LATER)
+
+        assert queue.row(ME, row.id) is None
+        assert queue.head(ME).leased(LATER)
+        assert queue.counts() == {"telegram": Counts(0, 0)}
+
+    @pytest.mark.parametrize("reason", [None, "message"], ids=["that failed", "that was refused"])
+    def test_a_message_that_failed_under_a_lost_claim_is_queued_charged_and_alive(self, reason: str | None) -> None:
+        queue, row = self.a_queue(), a_row()
+        stale = claimed(queue, row)
+        claimed(queue, a_row(an_event("2")), now=LATER)
+
+        failed = replace(row, attempts=1) if reason is None else dead(row, "message", LATER)
+        assert not queue.record(stale, Settlement(kept=(failed,)), new=True, next_row_at=None, now=LATER)
+
+        assert [(found.attempts, found.died) for found in queue.waiting(ME, 10)] == [(1, None)]
+        assert queue.counts() == {"telegram": Counts(1, 0)}
+        assert queue.head(ME).leased(LATER)
+
+    def test_nobody_claims_over_what_was_charged_since_the_head_was_read(self) -> None:
+        queue, row = self.a_queue(), a_row()
+        claimed(queue, row)
+        head = queue.head(ME)
+        queue.enqueue(a_destination(), (row,), now=LATER, charged=lambda row: lost_in_the_air(row, ALERT, LATER))
+        queue.cancel(a_destination(), [row])
+
+        with pytest.raises(ConflictError):
+            queue.claim(head, (), now=LATER, lease_until=FOREVER)
+
     # dead letters
 
     def test_a_dead_letter_is_kept_listed_and_out_of_the_drains_way(self) -> None:

@@ -1,4 +1,7 @@
-"""The notification queue in memory: same contract as the DynamoDB store (tests/contracts/mailboxes_contract.py)."""
+"""The notification queue in memory: same contract as the DynamoDB store (tests/contracts/mailboxes_contract.py).
+
+Both run `lago.domain.protocol`; the rows here are counted, where the store adds up.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -6,6 +9,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
+from lago.domain import protocol
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement, settled
 from lago.domain.notification import Destination
@@ -33,6 +37,11 @@ class _Box:
 
     def change(self, **head: object) -> None:
         self.head = replace(self.head, **head)
+
+    def become(self, head: Head) -> None:
+        """What the protocol makes of the head; its sum must be what was counted."""
+        assert head.waiting == self.head.waiting
+        self.head = head
 
 
 class FakeMailboxes:
@@ -116,47 +125,66 @@ class FakeMailboxes:
         suspects: frozenset[NotificationId] = frozenset(),
     ) -> Head:
         with self._lock:
-            box = self._boxes[head.destination.id]
-            as_read = (head.epoch, head.waiting) == (box.head.epoch, box.head.waiting)
-            if box.head.leased(now) or not as_read or not all(box.waits(row.id) for row in lost):
+            box, ids = self._boxes[head.destination.id], tuple(ids)
+            if not protocol.to_claim(head, now).holds(box.head) or not all(box.waits(row.id) for row in lost):
                 raise ConflictError("another claimed it, or rows arrived")
+            if not lost and not head.waiting and any(box.is_dead(id_) for id_ in ids):
+                raise ConflictError("a dead letter is not sent again by its outbox")
+            deaths = protocol.died(lost)
+            claim = protocol.claimed(box.head, ids, lease_until=lease_until, suspects=suspects, deaths=deaths)
             self._put(box, head.destination, lost)
-            box.change(
-                epoch=head.epoch + 1,
-                lease_until=lease_until,
-                in_flight=tuple(sorted(ids)),
-                suspects=tuple(sorted(suspects)),
-            )
+            box.become(claim)
             return box.head
 
     def release(self, claim: Head, settlement: Settlement, *, now: EpochMs) -> None:
         with self._lock:
             box = self._boxes[claim.destination.id]
-            if box.head.epoch == claim.epoch:
-                self._give_up(box, claim, settlement, now)
+            if not protocol.to_release(claim, waiting=claim.waiting).holds(box.head) or not claim.leased(now):
+                self._remove(box, claim.destination, settlement.done)
+            if protocol.to_release(claim).holds(box.head):
+                box.become(settled(box.head, settlement, now))
 
     def record(
         self, claim: Head, settlement: Settlement, *, new: bool, next_row_at: EpochMs | None, now: EpochMs
     ) -> bool:
         with self._lock:
-            box = self._boxes[claim.destination.id]
-            done = () if new else settlement.done
-            if box.head.epoch != claim.epoch:
-                self._remove(box, claim.destination, done)
-                return False
-            if box.head.destination != claim.destination:
-                settlement = replace(settlement, address=None, disabled=None)
-            kept = [row for row in settlement.kept if (row.id not in box.rows if new else box.waits(row.id))]
-            times = [row.next_attempt_at for row in kept if row.died is None]
-            if next_row_at is not None:
-                times.append(next_row_at)
-            if box.head.waiting != claim.waiting:
-                times.append(now)
+            box, ids = self._boxes[claim.destination.id], frozenset(row.id for row in settlement.kept)
+            done, absent = () if new else settlement.done, ids if new else frozenset()
+
+            def end(waiting: int, *, again: bool) -> protocol.Finish:
+                return protocol.finish(
+                    claim,
+                    settlement,
+                    done=done,
+                    absent=absent,
+                    waiting=waiting,
+                    next_row_at=next_row_at,
+                    now=now,
+                    again=again,
+                )
+
+            ending = end(claim.waiting, again=False)
+            stored = (*done, *(ids - absent))
+            as_known = all(box.waits(id_) for id_ in stored) and absent.isdisjoint(box.rows)
+            if not ending.guard.holds(box.head) or not as_known:
+                # what another acknowledged, or queued, while it was sent
+                done = tuple(id_ for id_ in done if id_ in box.rows)
+                absent = ids - box.rows.keys() if new else frozenset()
+                ours = {id_ for id_ in ids.intersection(box.head.in_flight if new else box.rows) if box.waits(id_)}
+                kept = tuple(row for row in settlement.kept if row.id in absent or row.id in ours)
+                settlement = replace(settlement, kept=kept)
+                if not protocol.to_record(claim).holds(box.head):
+                    self._remove(box, claim.destination, settlement.done)
+                    rows = tuple(protocol.returned(row) for row in kept if row.id in absent)
+                    self._arrive(box, claim.destination, rows, lambda row: row, now)
+                    return False
+                if box.head.destination != claim.destination:
+                    settlement = replace(settlement, address=None, disabled=None)
+                ending = end(box.head.waiting, again=True)
+            after = protocol.finished(box.head, settlement, ending, now)
             self._remove(box, claim.destination, done)
-            self._put(box, claim.destination, kept)
-            self._give_up(box, claim, settlement, now)
-            due_at = max(settlement.gate_until, min(times, default=now))
-            box.change(due_at=due_at if box.head.waiting else None)
+            self._put(box, claim.destination, settlement.kept)
+            box.become(after)
             return True
 
     def acknowledge(self, destination: Destination, ids: Iterable[NotificationId]) -> None:
@@ -173,22 +201,9 @@ class FakeMailboxes:
     ) -> int:
         with self._lock:
             box = self._boxes.get(destination.id)
-            fresh = [row for row in rows if box is None or row.id not in box.rows]
-            if not fresh:
-                return 0
-            if box is None:
+            if box is None and rows:
                 raise ConflictError(f"there is no destination {destination.id}")
-            lost = box.head.lost(now).intersection(row.id for row in fresh)
-            kept = [charged(row) if row.id in lost else row for row in fresh]
-            self._put(box, destination, kept)
-            box.change(
-                in_flight=tuple(id_ for id_ in box.head.in_flight if id_ not in lost),
-                suspects=tuple(id_ for id_ in box.head.suspects if id_ not in lost),
-            )
-            if any(row.died is None for row in kept):
-                due_at = max(now, box.head.gate_until)
-                box.change(due_at=due_at if box.head.due_at is None else min(due_at, box.head.due_at))
-            return len(fresh)
+            return self._arrive(box, destination, rows, charged, now) if box else 0
 
     def cancel(self, destination: Destination, rows: Iterable[Row]) -> int:
         with self._lock:
@@ -217,6 +232,17 @@ class FakeMailboxes:
                 box.change(due_at=max(now, box.head.gate_until))
             return len(revived)
 
+    def _arrive(
+        self, box: _Box, destination: Destination, rows: tuple[Row, ...], charge: Callable[[Row], Row], now: EpochMs
+    ) -> int:
+        fresh = tuple(row for row in rows if row.id not in box.rows)
+        if fresh:
+            arrival = protocol.arrive(box.head, fresh, charge=charge, now=now)
+            after = protocol.arrived(box.head, arrival)
+            self._put(box, destination, arrival.kept)
+            box.become(after)
+        return len(fresh)
+
     # the one place where rows change: what the mailbox and the counters say follows from it
 
     def _put(self, box: _Box, destination: Destination, rows: Iterable[Row]) -> None:
@@ -236,15 +262,3 @@ class FakeMailboxes:
         self._pending[destination.channel] += waiting
         self._dead[destination.channel] += dead
         box.change(waiting=box.head.waiting + waiting)
-
-    def _give_up(self, box: _Box, claim: Head, settlement: Settlement, now: EpochMs) -> None:
-        after = settled(claim, settlement, now)
-        box.change(
-            lease_until=None,
-            in_flight=(),
-            failures=after.failures,
-            gate_until=after.gate_until,
-            delivered=after.delivered,
-        )
-        if after.destination != claim.destination:
-            box.change(destination=after.destination)
