@@ -19,6 +19,9 @@ START_SECONDS = 60
 MINISTACK = "ministack"
 DYNAMODB_LOCAL = "DynamoDB Local"
 
+LAUNCHER = Path(__file__).with_name("Loopback.java")
+"""Java runs it from source."""
+
 
 @contextmanager
 def ministack(folder: Path) -> Iterator[str]:
@@ -32,10 +35,11 @@ def ministack(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def amazons_own(folder: Path) -> Iterator[str]:
-    """Amazon's DynamoDB Local; yields its address. It listens on every interface, with nothing but test rows."""
+    """Amazon's DynamoDB Local, on loopback only; yields its address."""
     jar = dynamodb_local.jar()
     port = free_port()
-    command = ["java", f"-Djava.library.path={jar.parent / 'DynamoDBLocal_lib'}", "-Xmx512m", "-jar", str(jar)]
+    libraries = jar.parent / "DynamoDBLocal_lib"
+    command = ["java", f"-Djava.library.path={libraries}", "-Xmx512m", "-cp", f"{jar}:{libraries}/*", str(LAUNCHER)]
     options = ["-inMemory", "-sharedDb", "-port", str(port)]
     child = Child("DynamoDB Local", [*command, *options], env=clean(), log=folder / "log", cwd=folder)
     try:
