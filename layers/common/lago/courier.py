@@ -185,7 +185,7 @@ class Courier:
         if rows:
             settlement = self._send_rows(claim, tuple(rows), stored=stored)
         settlement = replace(settlement, done=(*settlement.done, *silent, *cancelled))
-        self._settle(claim, settlement, tuple(rows), stored=stored, next_row_at=next_row_at)
+        self._settle(claim, settlement, stored=stored, next_row_at=next_row_at)
         died = sum(row.died is not None for row in settlement.kept)
         tally = Tally(
             delivered=len(rows) if settlement.delivered else 0,
@@ -247,25 +247,14 @@ class Courier:
             return Outcome(kind=OutcomeKind.GATE, reason="no time left under the claim", retry_after=RETURNED)
         return channel.send(destination, secret, message)
 
-    def _settle(
-        self,
-        claim: Head,
-        settlement: Settlement,
-        rows: tuple[Row, ...],
-        *,
-        stored: bool,
-        next_row_at: EpochMs | None,
-    ) -> None:
+    def _settle(self, claim: Head, settlement: Settlement, *, stored: bool, next_row_at: EpochMs | None) -> None:
         if settlement.recovered:
             self._redrive_outage(claim)  # before the recovery is recorded: dying in between, it is noticed again
         now = self.clock()
-        if stored:
-            self.mailboxes.record(claim, settlement, new=False, next_row_at=next_row_at, now=now)
-        elif not settlement.kept and not settlement.address:
+        if stored or settlement.kept or settlement.address:
+            self.mailboxes.record(claim, settlement, new=not stored, next_row_at=next_row_at, now=now)
+        else:
             self.mailboxes.release(claim, settlement, now=now)
-        elif not self.mailboxes.record(claim, settlement, new=True, next_row_at=None, now=now) and settlement.kept:
-            # the claim was lost, so the failure is not ours to record; the message is still to be kept
-            self.mailboxes.enqueue(claim.destination, rows, now=now)
 
     def _redrive_outage(self, claim: Head) -> None:
         """What died of an outage comes back once by itself when its destination answers again (design, rule 6)."""
