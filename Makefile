@@ -3,7 +3,7 @@
 #   make test         all tests that need neither a container engine nor minutes
 #   make proof        the queue's protocol, gone through whole: every interleaving, a failure at each write
 #   make lint         formatting, style, types, template
-#   make model        the queue's protocol, every interleaving in larger spaces than `make test` goes through
+#   make model        the queue's protocol, every interleaving in larger spaces than `make proof` goes through
 #   make conformance  the store on ministack and on Amazon's DynamoDB Local (npm and Java; says so and skips without)
 #   make e2e          deploys for real into the embedded cloud and watches what happens
 #   make local-invoke each function once in its container (says so and skips without a container engine)
