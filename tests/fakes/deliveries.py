@@ -6,7 +6,7 @@ from threading import Lock
 from lago.domain.event import Event
 from lago.domain.ids import DestinationId, EpochMs
 from lago.domain.resolve import Told
-from lago.store.deliveries import subject, telling
+from lago.store.deliveries import telling
 
 
 class FakeDeliveries:
@@ -18,9 +18,9 @@ class FakeDeliveries:
 
     def told(self, destination: DestinationId, events: Iterable[Event]) -> dict[str, Told]:
         with self._lock:
-            names = {subject(event) for event in events}
+            names = {event.subject for event in events}
             return {name: self._told[destination, name] for name in names if (destination, name) in self._told}
 
     def log(self, destination: DestinationId, events: Iterable[Event], now: EpochMs) -> None:
         with self._lock:
-            self._told.update({(destination, subject(event)): telling(event, now) for event in events})
+            self._told.update({(destination, event.subject): telling(event, now) for event in events})

@@ -19,7 +19,7 @@ from lago.domain.resolve import resolve
 from lago.domain.watch import Filters
 from lago.errors import ConflictError, LagoError, StoreUnavailableError
 from lago.ports import Deliveries, Mailboxes, Watches
-from lago.store.deliveries import subject, telling
+from lago.store.deliveries import telling
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ class Courier:
         anyone = (Filters(),)
 
         def is_told(row: Row) -> bool:
-            before = log_.get(subject(row.notification.event))
+            before = log_.get(row.notification.event.subject)
             return before is not None and resolve(row.notification, before, anyone) is None
 
         return tuple(row.id for row in rows if is_told(row))
@@ -171,7 +171,7 @@ class Courier:
                 claim.destination.id, [candidate.row.notification.event for candidate in candidates]
             )
             for row, filters in candidates:
-                about = subject(row.notification.event)
+                about = row.notification.event.subject
                 news = resolve(row.notification, told.get(about), filters)
                 if not filters:
                     cancelled.append(row.id)

@@ -34,17 +34,20 @@ EMPTY_LINE = Span("\n\n")
 
 
 class Room(Struct, frozen=True):
-    """How much text fits: `units` UTF-16 code units, as `length` counts one span."""
+    """How much text fits: `units`, as `length` counts one span (Telegram: UTF-16 code units); `entries` of a club."""
 
     units: int
     length: Callable[[Span], int]
+    entities: int = ENTITIES
+    link_bytes: int = LINK_BYTES
+    entries: int = 1_000
 
     def holds(self, text: Rich) -> bool:
-        """Whether Telegram would take `text` whole, with all its links and styles."""
+        """Whether `text` would be taken whole, with all its links and styles."""
         return (
             sum(map(self.length, text)) <= self.units
-            and sum(map(_entities, text)) <= ENTITIES
-            and sum(len(span.href.encode()) for span in text) <= LINK_BYTES
+            and sum(map(_entities, text)) <= self.entities
+            and sum(len(span.href.encode()) for span in text) <= self.link_bytes
         )
 
 

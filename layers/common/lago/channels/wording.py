@@ -5,11 +5,13 @@ field with a bound of its own, so that a long title can't push the price out of 
 """
 
 import math
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
+from typing import NamedTuple
 
 from lago.channels.clean import one_line, web_link
 from lago.channels.rich import EMPTY_LINE, NEW_LINE, Rich, Room, Span, joined
-from lago.domain.event import AdEvent, NewestAd, OperatorAlert, WatchLive
+from lago.domain.event import AdEvent, EventKind, NewestAd, OperatorAlert, WatchLive
 from lago.domain.ids import EpochMs, Minor
 from lago.domain.notification import Message, Notification
 from lago.domain.time_zone import zone_of
@@ -22,7 +24,6 @@ NEWEST = 3
 ALERT_UNITS = 500
 
 _SEPARATOR = Span(" · ")
-_ICONS = {"new_ad": "🆕", "price_drop": "📉", "watch_live": "👀", "operator_alert": "⚠️"}
 _HEADINGS = {"new_ad": "New ad", "price_drop": "Price drop"}
 _SYMBOLS = {"EUR": "€"}
 
@@ -68,15 +69,37 @@ def drop(old: Minor, new: Minor) -> str:
     return f"-0.{tenths} %" if tenths else ""
 
 
-def _single(notification: Notification, zone: tzinfo) -> Rich:
+def line(notification: Notification) -> Rich:
+    """The notification on one line: what it is, linked, and for an ad its price and place."""
     event = notification.event
-    if isinstance(event, WatchLive):
-        return joined(_live_lines(notification, event), NEW_LINE)
-    if isinstance(event, OperatorAlert):
-        return (Span(f"{_ICONS['operator_alert']} "), Span(one_line(event.text, ALERT_UNITS)))
+    if not isinstance(event, AdEvent):
+        return WORDINGS[event.kind].entry(notification, UTC, False)[:1]
+    place = one_line(event.place, FIELD_UNITS)
+    heading: Rich = (Span(f"{WORDINGS[event.kind].icon} "), _title(event))
+    return joined([heading, _price_line(notification, event), (Span(place),) if place else ()], _SEPARATOR)
+
+
+def summary(message: Message) -> str:
+    """What a club stands for in numbers: in all, and of each kind ("3 in all: 2 new ads, 1 price drop")."""
+    return f"{_grouped(len(message.notifications) + message.more)} in all: {_counts(message)}"
+
+
+def _counts(message: Message) -> str:
+    kinds = [notification.kind for notification in message.notifications]
+    counts = [_count(kinds.count(kind), *wording.count) for kind, wording in WORDINGS.items()]
+    return ", ".join(filter(None, [*counts, f"{message.more} more" if message.more else ""]))
+
+
+def _single(notification: Notification, zone: tzinfo) -> Rich:
+    return WORDINGS[notification.kind].single(notification, zone)
+
+
+def _ad(notification: Notification, zone: tzinfo) -> Rich:
+    event = notification.event
+    assert isinstance(event, AdEvent)  # noqa: S101 - registered for an ad's kinds
     label = _label(notification)
     heading = (
-        Span(f"{_ICONS[event.kind]} "),
+        Span(f"{WORDINGS[event.kind].icon} "),
         Span(_HEADINGS[event.kind], "b"),
         *((_SEPARATOR, label) if label else ()),
     )
@@ -93,48 +116,55 @@ def _club(message: Message, zone: tzinfo, room: Room) -> Rich:
     for position, notification in enumerate(notifications, start=1):
         shown = joined([shown, _club_entry(notification, zone, labelled=len(labels) > 1)], EMPTY_LINE)
         with_rest = joined([shown, _more(len(notifications) - position + message.more)], EMPTY_LINE)
-        if not room.holds(with_rest):
+        if position > room.entries or not room.holds(with_rest):
             break
         fitting = with_rest
     return fitting
 
 
 def _club_heading(message: Message, *, labelled: bool) -> Rich:
-    kinds = [notification.kind for notification in message.notifications]
-    counts = [
-        _count(kinds.count("new_ad"), "new ad"),
-        _count(kinds.count("price_drop"), "price drop"),
-        _count(kinds.count("watch_live"), "new watch", "new watches"),
-        _count(kinds.count("operator_alert"), "alert"),
-        f"{message.more} more" if message.more else "",
-    ]
-    heading = (Span("🔔 "), Span(", ".join(filter(None, counts)), "b"))
+    heading = (Span("🔔 "), Span(_counts(message), "b"))
     label = _label(message.notifications[0])
     return (*heading, _SEPARATOR, label) if labelled and label else heading
 
 
 def _club_entry(notification: Notification, zone: tzinfo, *, labelled: bool) -> Rich:
+    return WORDINGS[notification.kind].entry(notification, zone, labelled)
+
+
+def _ad_entry(notification: Notification, zone: tzinfo, labelled: bool) -> Rich:
     event = notification.event
-    if isinstance(event, WatchLive):
-        return joined(_live_lines(notification, event), NEW_LINE)
-    if isinstance(event, OperatorAlert):
-        return (Span(f"{_ICONS['operator_alert']} "), Span(one_line(event.text, ALERT_UNITS)))
+    assert isinstance(event, AdEvent)  # noqa: S101 - registered for an ad's kinds
     label = _label(notification, linked=True) if labelled else None
     facts = [*_facts(notification, event, zone), (label,) if label else ()]
     lines = [
-        (Span(f"{_ICONS[event.kind]} "), _title(event)),
+        (Span(f"{WORDINGS[event.kind].icon} "), _title(event)),
         _price_line(notification, event),
         joined(facts, _SEPARATOR),
     ]
     return joined(lines, NEW_LINE)
 
 
+def _live(notification: Notification, _zone: tzinfo, _labelled: bool = False) -> Rich:
+    event = notification.event
+    assert isinstance(event, WatchLive)  # noqa: S101 - registered for its kind
+    return joined(_live_lines(notification, event), NEW_LINE)
+
+
+def _alert(notification: Notification, _zone: tzinfo, _labelled: bool = False) -> Rich:
+    event = notification.event
+    assert isinstance(event, OperatorAlert)  # noqa: S101 - registered for its kind
+    return (Span("⚠️ "), Span(one_line(event.text, ALERT_UNITS)))
+
+
+def _trial(_notification: Notification, _zone: tzinfo, _labelled: bool = False) -> Rich:
+    return (Span("✅ "), Span("Lago reaches you here", "b"), Span(". This is the test message that was asked for."))
+
+
 def _live_lines(notification: Notification, event: WatchLive) -> list[Rich]:
     label = _label(notification)
     heading = (
-        (Span(f"{_ICONS['watch_live']} Your watch "), Span(label.text, "b"), Span(" is live"))
-        if label
-        else (Span(f"{_ICONS['watch_live']} Your watch is live"),)
+        (Span("👀 Your watch "), Span(label.text, "b"), Span(" is live")) if label else (Span("👀 Your watch is live"),)
     )
     total = max(event.total, len(event.newest))
     if total == 0:
@@ -217,11 +247,29 @@ def _more(count: int) -> Rich:
     return (Span(f"… and {_grouped(count)} more", "i"),) if count > 0 else ()
 
 
-def _count(number: int, singular: str, plural: str = "") -> str:
-    if not number:
-        return ""
-    return f"{_grouped(number)} {singular if number == 1 else plural or singular + 's'}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{_grouped(number)} {singular if number == 1 else plural}" if number else ""
 
 
 def _grouped(number: int) -> str:
     return f"{number:,}".replace(",", ".")
+
+
+class Wording(NamedTuple):
+    """How notifications of a kind read: alone, and as an entry of a club (with the watch it is of, or without)."""
+
+    icon: str
+    count: tuple[str, str]
+    """One of them, several of them."""
+    single: Callable[[Notification, tzinfo], Rich]
+    entry: Callable[[Notification, tzinfo, bool], Rich]
+
+
+WORDINGS: Mapping[EventKind, Wording] = {
+    "new_ad": Wording("🆕", ("new ad", "new ads"), _ad, _ad_entry),
+    "price_drop": Wording("📉", ("price drop", "price drops"), _ad, _ad_entry),
+    "watch_live": Wording("👀", ("new watch", "new watches"), _live, _live),
+    "operator_alert": Wording("⚠️", ("alert", "alerts"), _alert, _alert),
+    "test": Wording("✅", ("test message", "test messages"), _trial, _trial),
+}
+"""The words of every kind (`lago.domain.kinds`), in the order in which a club counts them."""

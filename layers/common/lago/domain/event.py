@@ -44,6 +44,16 @@ class AdEvent(Struct, frozen=True, kw_only=True, array_like=True, tag="ad"):
     gap: bool = False
     """More ads appeared than could be read: some may be missing around this one."""
 
+    @property
+    def subject(self) -> str:
+        """What it is about, as the delivery log's key."""
+        return f"{self.source}/{self.ad}"
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What makes it the same news, beside its kind."""
+        return (self.subject, str(self.price))
+
 
 class NewestAd(Struct, frozen=True, kw_only=True, array_like=True):
     """One line of a watch_live message."""
@@ -68,6 +78,16 @@ class WatchLive(Struct, frozen=True, kw_only=True, array_like=True, tag="live"):
         """The notification kind, as for an AdEvent."""
         return "watch_live"
 
+    @property
+    def subject(self) -> str:
+        """As for an AdEvent."""
+        return f"live/{self.watch}"
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """As for an AdEvent."""
+        return (self.watch,)
+
 
 class OperatorAlert(Struct, frozen=True, kw_only=True, array_like=True, tag="operator"):
     """Something that whoever runs Lago should know. The same `key` at the same time is one alert."""
@@ -81,9 +101,41 @@ class OperatorAlert(Struct, frozen=True, kw_only=True, array_like=True, tag="ope
         """The notification kind, as for an AdEvent."""
         return "operator_alert"
 
+    @property
+    def subject(self) -> str:
+        """As for an AdEvent."""
+        return f"operator/{self.key}/{self.found}"
 
-Event = AdEvent | WatchLive | OperatorAlert
-EventKind = Literal["new_ad", "price_drop", "watch_live", "operator_alert"]
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """As for an AdEvent."""
+        return (self.key, str(self.found))
+
+
+class Trial(Struct, frozen=True, kw_only=True, array_like=True, tag="test"):
+    """A test message: somebody wants to see that a destination works. Each has a `key` of its own."""
+
+    key: str
+    found: EpochMs
+
+    @property
+    def kind(self) -> Literal["test"]:
+        """The notification kind, as for an AdEvent."""
+        return "test"
+
+    @property
+    def subject(self) -> str:
+        """As for an AdEvent."""
+        return f"test/{self.key}"
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """As for an AdEvent."""
+        return (self.key,)
+
+
+Event = AdEvent | WatchLive | OperatorAlert | Trial
+EventKind = Literal["new_ad", "price_drop", "watch_live", "operator_alert", "test"]
 
 _encoder = msgspec.msgpack.Encoder()
 _events_decoder = msgspec.msgpack.Decoder(tuple[Event, ...])

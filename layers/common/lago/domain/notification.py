@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from lago.domain.event import Event, EventKind, OperatorAlert, WatchLive
+from lago.domain.event import Event, EventKind
 from lago.domain.ids import DestinationId, Minor, NotificationId, OwnerId, SearchId, WatchId
 
 
@@ -25,6 +25,8 @@ class Destination(Struct, frozen=True, kw_only=True):
     """Quiet hours in the destination's time zone: from and until, in minutes of the day; may span midnight."""
     club_seconds: int = 0
     """What is found within so many seconds is told together; 0 tells at once."""
+    digest_at: int | None = None
+    """When all that was found in a day is told together, in minutes of the day in its time zone; None: at once."""
 
 
 class Notification(Struct, frozen=True, kw_only=True):
@@ -57,11 +59,5 @@ class Message(Struct, frozen=True, kw_only=True):
 
 def notification_id(destination: DestinationId, event: Event) -> NotificationId:
     """A function of (destination, ad, event, price): the same news twice has one id."""
-    parts: tuple[str, ...]
-    if isinstance(event, WatchLive):
-        parts = (destination, event.kind, event.watch)
-    elif isinstance(event, OperatorAlert):
-        parts = (destination, event.kind, event.key, str(event.found))
-    else:
-        parts = (destination, event.kind, f"{event.source}/{event.ad}", str(event.price))
+    parts = (destination, event.kind, *event.identity)
     return NotificationId(blake2b("\n".join(parts).encode(), digest_size=12).hexdigest())

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from lago.domain.event import AdEvent, Event, OperatorAlert, WatchLive
+from lago.domain.event import AdEvent, Event
 from lago.domain.ids import DestinationId, EpochMs, Minor
 from lago.domain.resolve import Told
 from lago.store.connection import Table, table_name, translated
@@ -26,17 +26,6 @@ class DeliveryItem(Table):
     expires_at = NumberAttribute()
 
 
-def subject(event: Event) -> str:
-    """What an event is about, as the log's key: the ad, the watch that is live, or the alert."""
-    match event:
-        case WatchLive():
-            return f"live/{event.watch}"
-        case OperatorAlert():
-            return f"operator/{event.key}/{event.found}"
-        case AdEvent():
-            return f"{event.source}/{event.ad}"
-
-
 def telling(event: Event, now: EpochMs) -> Told:
     """What the log says once the event was told."""
     return Told(event.price if isinstance(event, AdEvent) else None, now)
@@ -54,7 +43,7 @@ class DeliveryStore:
 
         An item past its TTL counts although DynamoDB may keep it for days more: known for longer harms nobody.
         """
-        keys = [(destination, name) for name in sorted({subject(event) for event in events})]
+        keys = [(destination, name) for name in sorted({event.subject for event in events})]
         with translated():
             items = DeliveryItem.batch_get(keys, consistent_read=True)
             return {
@@ -69,7 +58,7 @@ class DeliveryStore:
                 told = telling(event, now)
                 DeliveryItem(
                     destination,
-                    subject(event),
+                    event.subject,
                     kind=event.kind,
                     price=told.price,
                     told_at=told.at,
