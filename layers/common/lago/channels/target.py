@@ -8,7 +8,7 @@ RandomBytes = Callable[[int], bytes]
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """`address` is stored in clear and shown; `secret` lives in the secret store alone, empty for a channel without one.
+    """`address` is stored in clear and shown; `secret` lives in the secret store alone; empty for a channel without.
 
     `show` is told to the person once, when the destination is added (a key to check signatures with, for example).
     """
@@ -21,8 +21,8 @@ class Target(Struct, frozen=True, kw_only=True):
 class TargetSpec(Struct, frozen=True, kw_only=True):
     """How a channel makes its targets.
 
-    `asks` says for people what is to be given ("the webhook's URL from Slack"); `private` whether it is a secret that no
-    shell history should hold. `make` raises BadInputError, which never repeats a secret.
+    `asks` says for people what is to be given ("the webhook's URL from Slack"), `private` whether no shell history
+    should hold that. `make` raises BadInputError, which never repeats a secret.
     """
 
     channel: str
