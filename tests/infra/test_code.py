@@ -76,6 +76,17 @@ def test_use_cases_leave_libraries_to_the_edges() -> None:
         ]
 
 
+def test_routes_know_use_cases_and_no_edge() -> None:
+    for file in modules("api"):
+        assert not [each for each in imports(file) if is_below(each, (*EDGES, "boto3", "botocore", "pynamodb"))], file
+
+
+def test_only_the_handler_of_the_api_knows_its_routes() -> None:
+    others = [file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE / "api"]
+    for file in [*others, *(each for each in HANDLERS if each.parent.name != "api")]:
+        assert not [each for each in imports(file) if is_below(each, ("lago.api",))], file
+
+
 @pytest.mark.parametrize("handler", HANDLERS, ids=FUNCTIONS)
 def test_handlers_are_one_short_file_without_relative_imports(handler: Path) -> None:
     # a relative import works in tests and fails in the runtime, which imports app by its name
