@@ -1,7 +1,6 @@
 """Which dead letters a command is about: typed ids, filters, or all."""
 
 import re
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -10,12 +9,10 @@ from lago.dead_letter_requests import read_choice
 from lago.dead_letters import DeadLetters, Selection
 from lago.domain.dead_letter import EVERY, KINDS, REASONS, Wanted
 from lago.domain.ids import DestinationId, EpochMs
+from lago.domain.since import read_since
 from lago.errors import BadInputError
-from lago_cli.text import VIENNA
 
 _PREFIX = re.compile("[0-9a-f]{4,24}")
-_SPAN = re.compile(r"([0-9]{1,5})\s*(min|h|d)")
-_UNITS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SHOWN = 10
 """Ids named when what was typed could be any of them."""
 
@@ -52,7 +49,7 @@ def wanted(destination: str | None, kind: str | None, reason: str | None, since:
         destination=None if destination is None else DestinationId(destination),
         kind=read_choice(kind, "--kind", KINDS),
         reason=read_choice(reason, "--reason", REASONS),
-        since=None if since is None else moment(since, now),
+        since=None if since is None else read_since(since, now, "--since"),
     )
 
 
@@ -79,15 +76,3 @@ def find(letters: DeadLetters, typed: str) -> str:
         ids = ", ".join(letters.show(each).notification for each in found[:_SHOWN])
         raise BadInputError("ID", typed, f"more of an id, since it could be any of {ids}")
     return found[0]
-
-
-def moment(typed: str, now: EpochMs) -> EpochMs:
-    """So long ago, or the beginning of a day in the marketplace's time zone. Raises BadInputError."""
-    if ago := _SPAN.fullmatch(typed.strip()):
-        return EpochMs(max(0, now - int(ago[1]) * _UNITS[ago[2]]))
-    try:
-        at = datetime.fromisoformat(typed.strip())
-        zoned = at if at.tzinfo else at.replace(tzinfo=VIENNA)
-        return EpochMs(max(0, int(zoned.astimezone(UTC).timestamp() * 1000)))
-    except (ValueError, OverflowError):
-        raise BadInputError("--since", typed, "90min, 6h, 3d, or a date such as 2026-11-29") from None

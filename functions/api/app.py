@@ -35,7 +35,7 @@ letters = DeadLetters(DeadLetterStore(mailboxes), clock=now, random=random.rando
 app = APIGatewayRestResolver()
 app.include_router(errors())
 app.include_router(stats(figures))
-app.include_router(dead_letters(letters))
+app.include_router(dead_letters(letters, now))
 
 
 @logger.inject_lambda_context(clear_state=True)

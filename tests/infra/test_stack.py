@@ -89,6 +89,7 @@ def test_the_api_answers_only_with_a_key_and_not_faster_than_the_plan() -> None:
     assert routes == {
         "GET /stats",
         "GET /dead-letters",
+        "GET /dead-letters/export",
         "GET /dead-letters/{id}",
         "POST /dead-letters/redrive",
         "POST /dead-letters/discard",

@@ -7,6 +7,7 @@ import pytest
 
 from lago.dead_letters import AT_ONCE, DeadLetters, Selection
 from lago.domain.dead_letter import EVERY, GENERATIONS, Wanted, letter_id, place, revived, spread
+from lago.domain.event import Event
 from lago.domain.ids import DestinationId, EpochMs
 from lago.domain.mailbox import Attempt, Row, Settlement, dead
 from lago.domain.outcome import OutcomeKind
@@ -20,8 +21,10 @@ from tests.fakes.sending import MINUTE, FakeClock, Post, a_post, refused
 from tests.store.test_delivery_paths import found, run_drain, run_notify, watching
 
 
-def a_letter(ad: str, *, died: int = NOW, reason: str = "message", to: str = "me", **more: object) -> Row:
-    return dead(a_row(an_event(ad), destination=to, **more), reason, EpochMs(died))
+def a_letter(
+    ad: str, *, died: int = NOW, reason: str = "message", to: str = "me", event: Event | None = None, **more: object
+) -> Row:
+    return dead(a_row(event or an_event(ad), destination=to, **more), reason, EpochMs(died))
 
 
 def buried(*letters: Row, shards: int = 1) -> DeadLetterStore:

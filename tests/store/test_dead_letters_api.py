@@ -13,7 +13,8 @@ from lago.domain.dead_letter import letter_id
 from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from lago.store.queue_reads import Counts
-from tests.builders import ME, NOW
+from lago.wiring.clock import now
+from tests.builders import ME, NOW, an_event
 from tests.store.test_dead_letters import a_letter, ads, buried
 
 APP = Path(__file__).parents[2] / "functions" / "api" / "app.py"
@@ -35,10 +36,10 @@ def handler():
 
 
 @pytest.fixture
-def ask(handler):
-    """Asks the function: the status, and the answer."""
+def answer_of(handler):
+    """Asks the function: all of its answer."""
 
-    def asked(method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
+    def asked(method: str, path: str, body: object = None, **query: str) -> dict[str, Any]:
         event = {
             "resource": path,
             "path": path,
@@ -49,8 +50,33 @@ def ask(handler):
             "body": body if body is None or isinstance(body, str) else json.dumps(body),
             "isBase64Encoded": False,
         }
-        answer = handler(event, Context())
+        answer: dict[str, Any] = handler(event, Context())
+        return answer
+
+    return asked
+
+
+@pytest.fixture
+def ask(answer_of):
+    """Asks the function: the status, and what the answer's JSON says."""
+
+    def asked(method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
+        answer = answer_of(method, path, body, **query)
         return answer["statusCode"], json.loads(answer["body"])
+
+    return asked
+
+
+@pytest.fixture
+def export(answer_of):
+    """Asks the function for lines: the letters, and the cursor of the next part."""
+
+    def asked(**query: str) -> tuple[list[Any], str | None]:
+        answer = answer_of("GET", "/dead-letters/export", **query)
+        assert (answer["statusCode"], answer["multiValueHeaders"]["Content-Type"]) == (200, ["application/x-ndjson"])
+        *lines, end = answer["body"].split("\n")
+        assert end == ""
+        return [json.loads(each) for each in lines], answer["multiValueHeaders"].get("x-next-cursor", [None])[0]
 
     return asked
 
@@ -77,16 +103,76 @@ def test_letters_are_listed_by_destination_kind_and_reason(ask):
     assert [letter["destination"] for letter in found["letters"]] == ["you"]
 
 
+HOUR = 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("since", "listed"),
+    [("30min", []), ("2h", ["1"]), ("2d", ["1", "2"]), ("2000-01-01", ["1", "2"]), ("2000-01-01T00:00Z", ["1", "2"])],
+)
+def test_letters_are_listed_since_a_time_or_for_a_span(ask, since, listed):
+    buried(a_letter("1", died=now() - HOUR), a_letter("2", died=now() - 25 * HOUR))
+
+    _, found = ask("GET", "/dead-letters", since=since)
+
+    assert [letter["about"] for letter in found["letters"]] == [a_letter(ad).notification.event.title for ad in listed]
+
+
+def test_letters_are_exported_whole_one_a_line_and_part_by_part(ask, export):
+    letters = [a_letter(str(n), died=NOW + n) for n in range(3)]
+    buried(*letters)
+
+    first, cursor = export(limit="2")
+    second, end = export(limit="2", cursor=cursor)
+
+    assert [letter["notification"] for letter in first + second] == [row.id for row in reversed(letters)]
+    assert (len(first), end) == (2, None)
+    assert first[0] == ask("GET", f"/dead-letters/{first[0]['id']}")[1]
+
+
+def test_letters_are_exported_by_the_filters_of_the_list(export):
+    buried(
+        a_letter("1", died=now()),
+        a_letter("2", reason="outage", died=now()),
+        a_letter("3", reason="outage", died=now() - 2 * HOUR),
+    )
+
+    found, _ = export(reason="outage", since="1h")
+
+    assert [letter["event"]["ad"] for letter in found] == ["2"]
+
+
+def test_an_export_of_nothing_has_no_line(export):
+    assert export() == ([], None)
+
+
+def test_a_letter_stays_one_line_whatever_its_seller_wrote(export):
+    buried(a_letter("1", event=an_event("1", title="two\r\nlines and \u2028 a third")))
+
+    (letter,), _ = export()
+
+    assert letter["about"] == "two\r\nlines and \u2028 a third"
+
+
+@pytest.mark.parametrize("path", ["/dead-letters", "/dead-letters/export"])
+@pytest.mark.parametrize("since", ["", "soon", "-1d", "99999999d", "3 weeks", "2026-13-01", "2026-11-29T18:00 02:00"])
+def test_a_since_that_is_no_time_is_refused_by_name(ask, path, since):
+    status, refusal = ask("GET", path, since=since)
+
+    assert (status, refusal["field"]) == (400, "since")
+
+
 @pytest.mark.parametrize(
     ("body", "back"),
     [
         ({"ids": [letter_id(a_letter("1"))]}, ["1"]),
         ({"filter": {"reason": "outage"}, "per_minute": 600}, ["2"]),
         ({"all": True}, ["1", "2"]),
+        ({"filter": {"since": "3d"}}, ["2"]),
     ],
 )
 def test_letters_are_brought_back_by_id_by_filter_or_all(ask, body, back):
-    buried(a_letter("1"), a_letter("2", reason="outage"))
+    buried(a_letter("1", died=now() - 100 * HOUR), a_letter("2", reason="outage", died=now()))
 
     status, done = ask("POST", "/dead-letters/redrive", body)
 
@@ -148,6 +234,8 @@ def test_a_listing_that_makes_no_sense_is_refused_by_name(ask, query, field, rig
         ({"filter": {"destinaton": "me"}}, "filter"),
         ({"filter": {"kind": ["new_ad"]}}, "kind"),
         ({"filter": {"destination": 7}}, "destination"),
+        ({"filter": {"since": 7}}, "since"),
+        ({"filter": {"since": "9" * 100}}, "since"),
         ({"all": True, "per_minute": 0}, "per_minute"),
         ({"all": True, "per_minute": True}, "per_minute"),
         ({"all": True, "per_minute": 1.5}, "per_minute"),

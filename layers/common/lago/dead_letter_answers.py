@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from lago.domain.dead_letter import GENERATIONS, letter_id, may_return
-from lago.domain.event import AdEvent, OperatorAlert, WatchLive
+from lago.domain.event import AdEvent, OperatorAlert, Trial, WatchLive
 from lago.domain.ids import EpochMs
 from lago.domain.mailbox import Row
 
@@ -52,6 +52,13 @@ class LetterList(Struct, frozen=True, kw_only=True):
     """A part of the list; the next one is asked for with its `cursor`, null at the end."""
 
     letters: list[Letter]
+    cursor: str | None
+
+
+class Export(Struct, frozen=True, kw_only=True):
+    """As `LetterList`, of letters whole."""
+
+    letters: list[WholeLetter]
     cursor: str | None
 
 
@@ -123,6 +130,8 @@ def _about(row: Row) -> str:
             return text
         case WatchLive():
             return row.notification.label
+        case Trial():
+            return "a test message"
 
 
 def _fields(value: Struct) -> dict[str, object]:

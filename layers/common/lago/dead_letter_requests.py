@@ -6,38 +6,39 @@ import msgspec
 
 from lago.dead_letters import AT_ONCE, FASTEST, LONGEST_REASON, PER_MINUTE, Selection
 from lago.domain.dead_letter import KINDS, REASONS, Wanted
-from lago.domain.ids import DestinationId
+from lago.domain.ids import DestinationId, EpochMs
+from lago.domain.since import read_since
 from lago.errors import BadInputError
 
 LONGEST_BODY = 64 * 1024
 """Bytes: a hundred ids of long-named destinations and room to spare."""
 LIMIT = 50
 _LONGEST_WORD = 600
-_FILTERS = ("destination", "kind", "reason")
+_FILTERS = ("destination", "kind", "reason", "since")
 
 Query = Mapping[str, str] | None
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """What `GET /dead-letters` asks for."""
+    """What `GET /dead-letters` asks for, and its export."""
 
     wanted: Wanted
     limit: int
     cursor: str | None
 
 
-def read_listing(query: Query) -> Listing:
-    """From the query string. Raises BadInputError."""
+def read_listing(query: Query, now: EpochMs) -> Listing:
+    """From the query string; `now` is where a span of `since` ends. Raises BadInputError."""
     fields = query or {}
     _known(fields, ("limit", "cursor", *_FILTERS), "query")
     limit = fields.get("limit", str(LIMIT))
     if not (limit.isascii() and limit.isdigit() and len(limit) < 4 and 1 <= int(limit) <= AT_ONCE):
         raise BadInputError("limit", limit, f"a whole number from 1 to {AT_ONCE}")
-    return Listing(wanted=_wanted(fields), limit=int(limit), cursor=_text(fields, "cursor"))
+    return Listing(wanted=_wanted(fields, now), limit=int(limit), cursor=_text(fields, "cursor"))
 
 
-def read_redrive(body: str | None) -> tuple[Selection, int]:
-    """Which letters are brought back, and how many a minute. Raises BadInputError."""
+def read_redrive(body: str | None, now: EpochMs) -> tuple[Selection, int]:
+    """Which letters are brought back, and how many a minute; `now` as for a listing. Raises BadInputError."""
     fields = _fields(body, ("ids", "filter", "all", "per_minute", "cursor"))
     ways = [name for name in ("ids", "filter", "all") if name in fields]
     if len(ways) != 1:
@@ -53,7 +54,7 @@ def read_redrive(body: str | None) -> tuple[Selection, int]:
             return Selection(ids=_ids(fields)), per_minute
         case {"filter": dict() as wanted} if wanted:
             _known(wanted, _FILTERS, "filter")
-            return Selection(wanted=_wanted(wanted), cursor=cursor), per_minute
+            return Selection(wanted=_wanted(wanted, now), cursor=cursor), per_minute
         case {"filter": other}:
             raise BadInputError("filter", other, f"an object with one or more of {', '.join(_FILTERS)}")
         case {"all": True}:
@@ -105,12 +106,13 @@ def _ids(fields: Mapping[str, object]) -> tuple[str, ...]:
     raise BadInputError("ids", fields.get("ids", "nothing"), f"a list of 1 to {AT_ONCE} ids of dead letters")
 
 
-def _wanted(fields: Mapping[str, object]) -> Wanted:
-    destination = _text(fields, "destination")
+def _wanted(fields: Mapping[str, object], now: EpochMs) -> Wanted:
+    destination, since = _text(fields, "destination"), fields.get("since")
     return Wanted(
         destination=None if destination is None else DestinationId(destination),
         kind=read_choice(fields.get("kind"), "kind", KINDS),
         reason=read_choice(fields.get("reason"), "reason", REASONS),
+        since=None if since is None else read_since(since, now),
     )
 
 

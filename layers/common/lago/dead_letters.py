@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from lago.dead_letter_answers import Handled, LetterList, WholeLetter, iso, line, refusal, whole
+from lago.dead_letter_answers import Export, Handled, LetterList, WholeLetter, iso, line, refusal, whole
 from lago.domain.dead_letter import (
     Letters,
     Place,
@@ -77,7 +77,7 @@ class DeadLetters:
 
     def part(self, wanted: Wanted, *, limit: int, after: str | None = None) -> LetterList:
         """A part of the list, newest first."""
-        part = self._store.part(wanted, limit=limit, after=None if after is None else read_cursor(after)[0])
+        part = self._store.part(wanted, limit=limit, after=_place(after))
         return LetterList(letters=[line(row) for row in part.rows], cursor=_next(part))
 
     def show(self, id_: str) -> WholeLetter:
@@ -87,15 +87,18 @@ class DeadLetters:
             raise NotFoundError(f"there is no dead letter {id_}: it was delivered, brought back or discarded")
         return whole(row)
 
+    def export_part(self, wanted: Wanted, *, limit: int, after: str | None = None) -> Export:
+        """A part of the list, whole."""
+        part = self._store.part(wanted, limit=limit, after=_place(after))
+        return Export(letters=[whole(row) for row in part.rows], cursor=_next(part))
+
     def export(self, wanted: Wanted) -> Iterator[WholeLetter]:
         """All that are wanted, whole, newest first."""
-        after: Place | None = None
-        while True:
-            part = self._store.part(wanted, limit=AT_ONCE, after=after)
-            yield from (whole(row) for row in part.rows)
-            after = part.after
-            if after is None:
-                return
+        part = self.export_part(wanted, limit=AT_ONCE)
+        yield from part.letters
+        while part.cursor is not None:
+            part = self.export_part(wanted, limit=AT_ONCE, after=part.cursor)
+            yield from part.letters
 
     def ids_beginning(self, prefix: str) -> list[str]:
         """The ids of the letters whose notification's id begins so."""
@@ -143,8 +146,7 @@ class DeadLetters:
     def _selected(self, selection: Selection) -> tuple[Letters, list[str]]:
         """The letters of a request, and the ids that are none."""
         if not selection.ids:
-            after = None if selection.cursor is None else read_cursor(selection.cursor)[0]
-            return self._store.part(selection.wanted, limit=AT_ONCE, after=after), []
+            return self._store.part(selection.wanted, limit=AT_ONCE, after=_place(selection.cursor)), []
         rows, gone = [], []
         for id_ in dict.fromkeys(selection.ids):
             row = self._store.get(*read_letter_id(id_, "ids"))
@@ -155,6 +157,10 @@ class DeadLetters:
         if not rows:
             raise NotFoundError("none of these is a dead letter: they were delivered, brought back or discarded")
         return Letters(rows, None), gone
+
+
+def _place(cursor_: str | None) -> Place | None:
+    return None if cursor_ is None else read_cursor(cursor_)[0]
 
 
 def _next(part: Letters) -> str | None:

@@ -1,5 +1,7 @@
 """How the Api function answers: what was asked for as JSON, and each kind of error with its status and its reason."""
 
+from collections.abc import Iterable, Mapping
+
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 from msgspec import json
@@ -11,6 +13,12 @@ from lago.observability import logger
 def as_json(status: int, body: object) -> Response[str]:
     """Anything that msgspec can encode."""
     return Response(status_code=status, content_type="application/json", body=json.encode(body).decode())
+
+
+def as_lines(bodies: Iterable[object], headers: Mapping[str, str]) -> Response[str]:
+    """JSON lines: one object a line, each line ended."""
+    lines = b"".join(json.encode(body) + b"\n" for body in bodies)
+    return Response(status_code=200, content_type="application/x-ndjson", body=lines.decode(), headers=dict(headers))
 
 
 def new_router() -> APIGatewayRouter:
