@@ -15,7 +15,7 @@ from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import ALERT
 from lago.domain.ids import DestinationId, EpochMs, Milliseconds, NotificationId, WatchId
-from lago.domain.kinds import DAY, kind_policies
+from lago.domain.kinds import DAY, Policies
 from lago.domain.mailbox import Head, Row
 from lago.domain.outcome import OutcomeKind
 from lago.drain import DrainReport, drain
@@ -104,7 +104,7 @@ class Day:
             channels={"telegram": self.far},
             secrets=FakeSecrets(),
             settings=DeliverySettings(
-                kinds=kind_policies(ALERT), lease=Milliseconds(MINUTE), club_threshold=self.club_threshold
+                policies=Policies(alert=ALERT), lease=Milliseconds(MINUTE), club_threshold=self.club_threshold
             ),
             clock=self.clock,
             sleep=self.clock.sleep,

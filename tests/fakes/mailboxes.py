@@ -41,7 +41,7 @@ class _Box:
     def become(self, head: Head) -> None:
         """What the protocol makes of the head; its sum must be what was counted."""
         assert head.waiting == self.head.waiting
-        self.head = head
+        self.head = replace(head, dead=self.head.dead)
 
 
 class FakeMailboxes:
@@ -105,10 +105,12 @@ class FakeMailboxes:
         with self._lock:
             box = self._boxes.get(destination.id)
             if box is None:
-                self._boxes[destination.id] = _Box(Head(destination=destination))
+                self._boxes[destination.id] = _Box(Head(destination=destination, revision=1))
                 return
+            if box.head.destination.channel != destination.channel and not protocol.may_change_channel(box.head):
+                raise ConflictError("it still has messages of the channel it had")
             works_again = box.head.destination.disabled and not destination.disabled
-            box.change(destination=destination)
+            box.change(destination=destination, revision=box.head.revision + 1)
             if works_again:
                 box.change(gate_until=EpochMs(0))
                 for first in box.waiting()[:1]:
@@ -178,7 +180,7 @@ class FakeMailboxes:
                     rows = tuple(protocol.returned(row) for row in kept if row.id in absent)
                     self._arrive(box, claim.destination, rows, lambda row: row, now)
                     return False
-                if box.head.destination != claim.destination:
+                if box.head.revision != claim.revision:
                     settlement = replace(settlement, address=None, disabled=None)
                 ending = end(box.head.waiting, again=True)
             after = protocol.finished(box.head, settlement, ending, now)
@@ -225,7 +227,7 @@ class FakeMailboxes:
                     next_attempt_at=min(row.next_attempt_at, now),
                 )
                 for row in rows
-                if box.is_dead(row.id)
+                if box.is_dead(row.id) and box.rows[row.id].died == row.died
             ]
             self._put(box, destination, revived)
             if revived:
@@ -239,7 +241,7 @@ class FakeMailboxes:
         if fresh:
             arrival = protocol.arrive(box.head, fresh, charge=charge, now=now)
             after = protocol.arrived(box.head, arrival)
-            self._put(box, destination, arrival.kept)
+            self._put(box, box.head.destination, arrival.kept)
             box.become(after)
         return len(fresh)
 
@@ -261,4 +263,4 @@ class FakeMailboxes:
         waiting, dead = (change, 0) if row.died is None else (0, change)
         self._pending[destination.channel] += waiting
         self._dead[destination.channel] += dead
-        box.change(waiting=box.head.waiting + waiting)
+        box.change(waiting=box.head.waiting + waiting, dead=box.head.dead + dead)

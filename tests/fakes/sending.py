@@ -1,14 +1,15 @@
 """A channel, secrets and a clock that do as they are told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import ALERT, Backoff
+from lago.domain.event import EventKind
 from lago.domain.ids import EpochMs, Milliseconds
-from lago.domain.kinds import kind_policies
+from lago.domain.kinds import KINDS, KindPolicy, Policies
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.store.deliveries import DeliveryStore
@@ -97,6 +98,8 @@ def a_post(
     jitter: float = 0.5,
     threshold: int = 3,
     channel: Any = None,
+    channel_name: str = "telegram",
+    kinds: Mapping[EventKind, KindPolicy] = KINDS,
     in_memory: bool = False,
 ) -> Post:
     """`channel` stands in for one that answers with `outcomes`; `in_memory` needs no database and is as quick."""
@@ -109,9 +112,11 @@ def a_post(
         mailboxes=mailboxes,
         deliveries=deliveries,
         watches=watches,
-        channels={"telegram": channel},
+        channels={channel_name: channel},
         secrets=FakeSecrets(),
-        settings=DeliverySettings(kinds=kind_policies(policy), lease=Milliseconds(60_000), club_threshold=threshold),
+        settings=DeliverySettings(
+            policies=Policies(alert=policy, kinds=kinds), lease=Milliseconds(60_000), club_threshold=threshold
+        ),
         clock=clock,
         sleep=clock.sleep,
         random=lambda: jitter,

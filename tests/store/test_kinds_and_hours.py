@@ -8,15 +8,17 @@ from msgspec.structs import replace
 
 from lago.domain.event import OperatorAlert
 from lago.domain.ids import AdId, EpochMs, Minor, NotificationId
+from lago.domain.kinds import KINDS, KindPolicy
 from lago.domain.mailbox import Row
 from lago.domain.notification import Notification, notification_id
+from lago.domain.outcome import OutcomeKind
 from lago.domain.search import KnownAd
 from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from lago.store.queue_reads import Counts
 from lago.store.searches import SearchStore
 from tests.builders import ME, NOW, a_cursor, a_destination, a_live_event, a_search_id, an_event
-from tests.fakes.sending import MINUTE, Post, a_post, outage
+from tests.fakes.sending import MINUTE, Post, a_post, outage, refused
 from tests.store.test_delivery_paths import found, run_drain, run_notify, watching
 
 EVENING = int(datetime(2026, 11, 18, 22, 30, tzinfo=ZoneInfo("Europe/Vienna")).timestamp() * 1000)
@@ -113,6 +115,68 @@ def test_what_is_found_within_a_club_interval_is_one_message():
     run_drain(post)
 
     assert post.channel.ads == [["1", "2"]]
+
+
+def test_a_day_of_finds_is_one_digest_and_what_is_urgent_does_not_wait_for_it():
+    post = a_post()
+    watching(post)
+    post.mailboxes.put_destination(replace(a_destination(), digest_at=18 * 60))
+    digest = int(datetime(2026, 11, 19, 18, 0, tzinfo=ZoneInfo("Europe/Vienna")).timestamp() * 1000)
+    post.clock.now = digest - 8 * 60 * MINUTE
+    found(a_live_event("w1", found=post.clock.now))
+    run_notify(post)
+    assert len(post.channel.sent) == 1
+    for number in ("1", "2"):
+        found(an_event(number, found=post.clock.now))
+        run_notify(post)
+        post.clock.now += 60 * MINUTE
+        run_drain(post)
+
+    post.clock.now = digest
+    run_drain(post)
+
+    assert post.channel.ads == [["live"], ["1", "2"]]
+
+
+def test_what_waits_for_its_digest_writes_nothing_until_then():
+    post = a_post()
+    watching(post)
+    post.mailboxes.put_destination(replace(a_destination(), digest_at=18 * 60))
+    found(an_event("1"))
+    run_notify(post)
+    epoch = post.mailboxes.head(ME).epoch
+
+    for _ in range(5):
+        post.clock.now += MINUTE
+        run_drain(post)
+
+    assert post.mailboxes.head(ME).epoch == epoch
+
+
+def test_mail_is_retried_patiently_whatever_it_says():
+    post = a_post(*[outage()] * 10, channel_name="email")
+    watching(post)
+    post.mailboxes.put_destination(replace(a_destination(), channel="email", address="me@example.org"))
+    found(an_event("1"))
+    run_notify(post)
+
+    for _ in range(600):
+        run_drain(post)
+        post.clock.now += MINUTE
+
+    assert len(post.channel.sent) == 10
+
+
+def test_a_kind_that_must_not_come_twice_is_dead_when_no_answer_comes():
+    once = {**KINDS, "operator_alert": KindPolicy(resend=False, urgent=True)}
+    post = a_post(refused(OutcomeKind.AMBIGUOUS), kinds=once)
+    post.mailboxes.put_destination(a_destination())
+    post.mailboxes.enqueue(a_destination(), (an_alert(),), now=NOW)
+
+    run_drain(post)
+
+    (letter,) = post.mailboxes.dead_letters(10)
+    assert (letter.dead_reason, letter.attempts) == ("ambiguous", 1)
 
 
 def test_an_alert_to_the_operator_is_retried_ten_times_patiently():

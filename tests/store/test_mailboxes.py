@@ -6,6 +6,7 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from tests.builders import ME, NOW, a_row
 from tests.contracts.mailboxes_contract import MailboxesContract
+from tests.contracts.mailboxes_destinations_contract import MailboxesDestinationsContract
 
 
 class TestMailboxStore(MailboxesContract):
@@ -26,3 +27,8 @@ class TestMailboxStore(MailboxesContract):
         claim = queue.claim(head, [row.id], now=NOW, lease_until=EpochMs(NOW + 60_000))
 
         assert claim.epoch == 1
+
+
+class TestMailboxStoreDestinations(MailboxesDestinationsContract):
+    def make_queue(self, shards: int = 1) -> Mailboxes:
+        return MailboxStore(shards)

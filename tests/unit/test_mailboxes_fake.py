@@ -3,6 +3,7 @@
 from lago.ports import Deliveries, Mailboxes, Watches
 from tests.contracts.deliveries_contract import DeliveriesContract
 from tests.contracts.mailboxes_contract import MailboxesContract
+from tests.contracts.mailboxes_destinations_contract import MailboxesDestinationsContract
 from tests.contracts.mailboxes_races_contract import MailboxesRacesContract
 from tests.contracts.watches_contract import WatchesContract
 from tests.fakes.deliveries import FakeDeliveries
@@ -16,6 +17,11 @@ class TestFakeMailboxes(MailboxesContract):
 
 
 class TestFakeMailboxesRaces(MailboxesRacesContract):
+    def make_queue(self, shards: int = 1) -> Mailboxes:
+        return FakeMailboxes(shards)
+
+
+class TestFakeMailboxesDestinations(MailboxesDestinationsContract):
     def make_queue(self, shards: int = 1) -> Mailboxes:
         return FakeMailboxes(shards)
 

@@ -9,9 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lago.channels.base import Channel
-from lago.domain.event import EventKind
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds, NotificationId, Sleep
-from lago.domain.kinds import KindPolicy
+from lago.domain.kinds import Policies
 from lago.domain.mailbox import Head, Row, Settlement, settle, settled
 from lago.domain.notification import Message, Notification
 from lago.domain.outcome import Outcome, OutcomeKind
@@ -32,9 +31,9 @@ PARKED = Milliseconds(300_000)
 
 
 class DeliverySettings(Struct, frozen=True, kw_only=True):
-    """`lease` outlasts a send (ms), `kinds` is what is agreed for each kind, `batch` the rows of a club at most."""
+    """`lease` outlasts a send (ms), `policies` say what holds for each kind, `batch` is the rows of a club at most."""
 
-    kinds: Mapping[EventKind, KindPolicy]
+    policies: Policies
     lease: Milliseconds
     club_threshold: int
     batch: int = 50
@@ -202,7 +201,7 @@ class Courier:
         return Sent(head, tally)
 
     def _send_rows(self, claim: Head, rows: tuple[Row, ...], *, stored: bool) -> Settlement:
-        destination = claim.destination
+        destination, policies = claim.destination, self.settings.policies
         channel = self._channels.get(destination.channel)
         outcome = self._outcome(channel, claim, Message(notifications=tuple(row.notification for row in rows)))
         now = self.clock()
@@ -217,7 +216,8 @@ class Courier:
             claim,
             rows,
             outcome,
-            policy=self.settings.kinds[rows[0].notification.kind].backoff,
+            policy=policies.backoff(kinds[0], destination.channel),
+            resend=all(policies.of(kind).resend for kind in kinds),
             spacing=channel.spacing(outcome.address or destination.address) if channel else Milliseconds(0),
             now=now,
             random=self._random,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from lago.courier import PARKED, Candidate, Courier, DeliverySettings, Sent, Tally
-from lago.domain.event import AdEvent, OperatorAlert
+from lago.domain.event import AdEvent, OperatorAlert, Trial
 from lago.domain.hours import held_until, quiet_until
 from lago.domain.ids import DestinationId, EpochMs, Milliseconds
-from lago.domain.kinds import KindPolicy
+from lago.domain.backoff import Backoff
 from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air
 from lago.domain.notification import Destination, Notification
 from lago.domain.watch import Filters
@@ -63,14 +63,13 @@ class Sender:
     def _held(
         self, destination: Destination, candidates: Sequence[Candidate]
     ) -> tuple[list[Candidate], tuple[Row, ...]]:
-        """What may be told now, and the rows of what quiet hours or a club interval hold back, with their time."""
+        """What may be told now, and the rows of what a digest, a club or quiet hours hold back, with their time."""
         now = self._clock()
         until = held_until(destination, now)
         if until <= now:
             return list(candidates), ()
-        kinds = self._settings.kinds
-        urgent = [each for each in candidates if kinds[each.row.notification.kind].urgent]
-        later = [each.row for each in candidates if not kinds[each.row.notification.kind].urgent]
+        urgent = [each for each in candidates if self._urgent(each.row)]
+        later = [each.row for each in candidates if not self._urgent(each.row)]
         return urgent, tuple(replace(row, next_attempt_at=EpochMs(until + n)) for n, row in enumerate(later))
 
     def _deliver_one(self, head: Head, message: list[Candidate], deadline: EpochMs) -> Sent | None:
@@ -91,7 +90,7 @@ class Sender:
         now = self._clock()
 
         def charged(row: Row) -> Row:
-            return lost_in_the_air(row, self._policy(row).backoff, now)
+            return lost_in_the_air(row, self._backoff(head, row), now)
 
         return self._mailboxes.enqueue(head.destination, rows, now=now, charged=charged)
 
@@ -122,11 +121,11 @@ class Sender:
             return self._charge_lost(head, lost)
         now = self._clock()
         ready = [row for row in rows if row.next_attempt_at <= now]
-        expired = [row for row in ready if now - row.created > self._policy(row).expiry]
+        expired = [row for row in ready if now - row.created > self._settings.policies.of(row.notification.kind).expiry]
         if expired:
             return self._bury(head, expired, rows)
         quiet = quiet_until(head.destination, now)
-        ready = [row for row in ready if quiet <= now or self._policy(row).urgent]
+        ready = [row for row in ready if quiet <= now or self._urgent(row)]
         if head.destination.disabled or not ready:
             self._postpone(head, rows, quiet)
             return None
@@ -149,7 +148,8 @@ class Sender:
         if head.failures or ready[0].alone:
             return ready[:1]
         clubbable = [row for row in ready if not row.alone][: self._settings.batch]
-        most = 0 if head.destination.club_seconds else self._settings.club_threshold
+        together = head.destination.club_seconds or head.destination.digest_at is not None
+        most = 0 if together else self._settings.club_threshold
         return clubbable if len(clubbable) > most else clubbable[:1]
 
     def _lost_rows(self, head: Head, rows: list[Row]) -> list[Row]:
@@ -168,7 +168,7 @@ class Sender:
         """
         told = self._courier.told(head.destination.id, lost)
         now = self._clock()
-        charged = tuple(lost_in_the_air(row, self._policy(row).backoff, now) for row in lost if row.id not in told)
+        charged = tuple(lost_in_the_air(row, self._backoff(head, row), now) for row in lost if row.id not in told)
         claim = self._courier.claim(head, told, lost=charged)
         if claim is None:
             return None
@@ -202,7 +202,7 @@ class Sender:
         claim = self._courier.claim(head, ())
         if claim is None:
             return
-        longest = self._settings.kinds["new_ad"].backoff.cap
+        longest = self._settings.policies.alert.cap
         gate = EpochMs(now + longest) if head.destination.disabled else head.gate_until
         settlement = Settlement(failures=head.failures, gate_until=gate)
         following = min((row.next_attempt_at for row in rows), default=EpochMs(now + PARKED))
@@ -210,8 +210,11 @@ class Sender:
             claim, settlement, new=False, next_row_at=max(following, quiet) if claim.waiting else None, now=now
         )
 
-    def _policy(self, row: Row) -> KindPolicy:
-        return self._settings.kinds[row.notification.kind]
+    def _backoff(self, head: Head, row: Row) -> Backoff:
+        return self._settings.policies.backoff(row.notification.kind, head.destination.channel)
+
+    def _urgent(self, row: Row) -> bool:
+        return self._settings.policies.of(row.notification.kind).urgent
 
     def _up_to_date(self, notification: Notification) -> Notification:
         """News that is told late, with the ad's latest known price."""
@@ -227,7 +230,7 @@ class Sender:
 
     def _filters(self, notification: Notification) -> tuple[Filters, ...]:
         """The filters of the watches that still want it; none when they were all removed."""
-        if isinstance(notification.event, OperatorAlert):
+        if isinstance(notification.event, OperatorAlert | Trial):
             return (Filters(),)
         found = (self._watches.get(notification.search, watch) for watch in notification.watches)
         return tuple(watch.filters for watch in found if watch is not None)

@@ -110,7 +110,10 @@ class Mailboxes(Protocol):
     """How many queue shards the destinations are spread over."""
 
     def put_destination(self, destination: Destination) -> None:
-        """Store a destination, new or changed; its mailbox keeps what waits, due at once when it was disabled."""
+        """Store a destination, new or changed; its mailbox keeps what waits, due at once when it was disabled.
+
+        Its channel changes only while nothing is there that was counted under the old one: ConflictError otherwise.
+        """
         ...
 
     def destinations(self) -> list[DestinationId]:

@@ -1,14 +1,22 @@
 """How settings are read from the environment: once, at import, with errors that name the variable."""
 
 import os
+import re
 from collections.abc import Mapping
 from math import isfinite
 
+from msgspec.structs import replace
+
+from lago.domain.event import EventKind
 from lago.domain.ids import Milliseconds
+from lago.domain.kinds import HOUR, KINDS, KindPolicy, Preset
 from lago.errors import SettingError
 from lago.http import HttpSettings
 
 Environment = Mapping[str, str]
+
+LONGEST_EXPIRY_HOURS = 720
+_KIND_POLICY = re.compile(r"([a-z_]+)=(alert|patient):([0-9]{1,4})", re.ASCII)
 
 
 def text(environment: Environment, name: str, default: str | None = None) -> str:
@@ -54,6 +62,25 @@ def http_settings(environment: Environment = os.environ) -> HttpSettings:
         keepalive_seconds=number(environment, "HTTP_KEEPALIVE_SECONDS", 300, low=1, high=3600),
         max_connections=whole(environment, "HTTP_MAX_CONNECTIONS", 4, low=1, high=20),
     )
+
+
+def kind_policies(environment: Environment = os.environ) -> Mapping[EventKind, KindPolicy]:
+    """What is agreed for each kind, with what KIND_POLICIES changes. Raises SettingError.
+
+    `price_drop=patient:48` retries it patiently and gives it up after 48 hours; several are separated by commas.
+    """
+    name, kinds = "KIND_POLICIES", dict(KINDS)
+    for part in filter(None, environment.get(name, "").replace(" ", "").split(",")):
+        match = _KIND_POLICY.fullmatch(part)
+        kind = next((kind for kind in kinds if match is not None and kind == match[1]), None)
+        if match is None or kind is None or not 1 <= int(match[3]) <= LONGEST_EXPIRY_HOURS:
+            raise SettingError(
+                f"{name}: got {part!r}, expected kind=alert:HOURS or kind=patient:HOURS with one of {', '.join(kinds)} "
+                f"and 1 to {LONGEST_EXPIRY_HOURS} hours"
+            )
+        preset: Preset = "patient" if match[2] == "patient" else "alert"
+        kinds[kind] = replace(kinds[kind], preset=preset, expiry=Milliseconds(int(match[3]) * HOUR))
+    return kinds
 
 
 def queue_shards(environment: Environment = os.environ) -> int:

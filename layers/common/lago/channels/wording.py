@@ -86,7 +86,7 @@ def summary(message: Message) -> str:
 
 def _counts(message: Message) -> str:
     kinds = [notification.kind for notification in message.notifications]
-    counts = [_count(kinds.count(kind), *wording.count) for kind, wording in WORDINGS.items()]
+    counts = [_count(kinds.count(kind), *wording.counted) for kind, wording in WORDINGS.items()]
     return ", ".join(filter(None, [*counts, f"{message.more} more" if message.more else ""]))
 
 
@@ -259,7 +259,7 @@ class Wording(NamedTuple):
     """How notifications of a kind read: alone, and as an entry of a club (with the watch it is of, or without)."""
 
     icon: str
-    count: tuple[str, str]
+    counted: tuple[str, str]
     """One of them, several of them."""
     single: Callable[[Notification, tzinfo], Rich]
     entry: Callable[[Notification, tzinfo, bool], Rich]

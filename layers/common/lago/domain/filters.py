@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from lago.domain.event import AdEvent, Event, OperatorAlert, WatchLive
+from lago.domain.event import AdEvent, Event, WatchLive
 from lago.domain.ids import Minor
 from lago.domain.watch import Filters, Watch
 
@@ -20,11 +20,9 @@ def concerns(watch: Watch, event: Event) -> bool:
 
     Whether a price drop is deep enough depends on the price last told: see `passes_drop`.
     """
-    if isinstance(event, OperatorAlert):
-        return False
-    if isinstance(event, WatchLive):
-        return event.watch == watch.id
-    return passes(watch.filters, event)
+    if isinstance(event, AdEvent):
+        return passes(watch.filters, event)
+    return isinstance(event, WatchLive) and event.watch == watch.id
 
 
 def passes(filters: Filters, event: AdEvent) -> bool:

@@ -1,4 +1,4 @@
-"""When a destination may be told: quiet hours and club intervals. Pure; right when the clocks change."""
+"""When a destination may be told: quiet hours, clubs and digests. Pure; right when the clocks change."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -16,15 +16,12 @@ def quiet_until(destination: Destination, now: EpochMs) -> EpochMs:
     if destination.quiet is None:
         return now
     start, end = destination.quiet
-    local = datetime.fromtimestamp(now / 1000, zone_of(destination.time_zone))
+    local = _local(destination, now)
     minute = local.hour * 60 + local.minute
     within = start <= minute < end if start <= end else minute >= start or minute < end
     if not within:
         return now
-    days = 1 if start > end and minute >= start else 0
-    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-    over = midnight + timedelta(days=days, minutes=end)
-    return EpochMs(max(now, int(over.astimezone(UTC).timestamp() * 1000)))
+    return max(now, _at(local, end, days=1 if start > end and minute >= start else 0))
 
 
 def club_until(destination: Destination, now: EpochMs) -> EpochMs:
@@ -35,6 +32,26 @@ def club_until(destination: Destination, now: EpochMs) -> EpochMs:
     return EpochMs(-(-now // interval) * interval)
 
 
+def digest_until(destination: Destination, now: EpochMs) -> EpochMs:
+    """When the next digest is told, in wall time as quiet hours are; `now` itself without one."""
+    if destination.digest_at is None:
+        return now
+    local = _local(destination, now)
+    today = _at(local, destination.digest_at)
+    return today if today >= now else _at(local, destination.digest_at, days=1)
+
+
 def held_until(destination: Destination, now: EpochMs) -> EpochMs:
-    """When a notification found now may be told: at the end of its club, and not in quiet hours."""
-    return quiet_until(destination, club_until(destination, now))
+    """When a notification found now may be told: with its digest or club, and not in quiet hours."""
+    together = digest_until if destination.digest_at is not None else club_until
+    return quiet_until(destination, together(destination, now))
+
+
+def _local(destination: Destination, now: EpochMs) -> datetime:
+    return datetime.fromtimestamp(now / 1000, zone_of(destination.time_zone))
+
+
+def _at(day: datetime, minute: int, *, days: int = 0) -> EpochMs:
+    """That minute of that day, or of the one so many days after it, by the clock on the wall."""
+    midnight = day.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+    return EpochMs(int((midnight + timedelta(days=days, minutes=minute)).astimezone(UTC).timestamp() * 1000))

@@ -8,8 +8,7 @@ version that knows it.
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, field
 
 from lago.domain.backoff import PATIENT, Backoff
 from lago.domain.event import EventKind
@@ -51,7 +50,7 @@ class Policies(Struct, frozen=True, kw_only=True):
 
     alert: Backoff
     patient: Backoff = PATIENT
-    kinds: Mapping[EventKind, KindPolicy] = KINDS
+    kinds: Mapping[EventKind, KindPolicy] = field(default_factory=lambda: KINDS)
     patient_channels: frozenset[str] = frozenset({"email"})
 
     def of(self, kind: EventKind) -> KindPolicy:
@@ -62,11 +61,3 @@ class Policies(Struct, frozen=True, kw_only=True):
         """Its retry schedule on that channel."""
         patient = self.kinds[kind].preset == "patient" or channel in self.patient_channels
         return self.patient if patient else self.alert
-
-
-def with_settings(
-    kinds: Mapping[EventKind, KindPolicy], changes: Mapping[EventKind, tuple[Preset, Milliseconds]]
-) -> Mapping[EventKind, KindPolicy]:
-    """The kinds with the schedules and expiries that were set for some of them."""
-    changed = {kind: replace(kinds[kind], preset=preset, expiry=expiry) for kind, (preset, expiry) in changes.items()}
-    return {**kinds, **changed}

@@ -69,6 +69,8 @@ class Head(Struct, frozen=True, kw_only=True):
     """A mailbox: its destination, and how that is doing. `due_at` is None while nothing waits."""
 
     destination: Destination
+    revision: int = 0
+    """How often the destination was changed by whoever owns it."""
     epoch: int = 0
     lease_until: EpochMs | None = None
     in_flight: tuple[NotificationId, ...] = ()
@@ -134,8 +136,12 @@ def settle(
     spacing: Milliseconds,
     now: EpochMs,
     random: Callable[[], float],
+    resend: bool = True,
 ) -> Settlement:
-    """What `outcome` of sending `rows` as one message means (design, rule 6). `spacing` is the channel's own pace."""
+    """What `outcome` of sending `rows` as one message means (design, rule 6). `spacing` is the channel's own pace.
+
+    `resend`: what got no answer is sent again; else it is dead, as it may have arrived.
+    """
     noted = tuple(_noted(row, outcome, now) for row in rows)
     same = Settlement(kept=noted, failures=head.failures, gate_until=head.gate_until, address=outcome.address)
     if outcome.kind in _ANSWERED:
@@ -174,9 +180,10 @@ def settle(
             )
         case OutcomeKind.AMBIGUOUS:
             wait_ms = wait(policy, head.failures + 1, random)
+            again = tuple(_charged(row, "ambiguous", policy, now) for row in noted)
             return replace(
                 same,
-                kept=tuple(_charged(row, "ambiguous", policy, now) for row in noted),
+                kept=again if resend else tuple(dead(row, "ambiguous", now) for row in again),
                 failures=head.failures + 1,
                 gate_until=EpochMs(now + wait_ms),
             )

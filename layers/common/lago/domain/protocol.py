@@ -6,7 +6,7 @@
     record       the claim's epoch; the number that waits        waits; absent when it is new
     release      the claim's epoch                               -
     acknowledge  nothing: a success counts from any epoch        waits or is dead
-    enqueue      it exists; its epoch, when it charges           absent
+    enqueue      its destination; its epoch, when it charges     absent
 
 A write is all or nothing: what is refused changed nothing. Failures, snoozes and deaths need the claimer's epoch,
 acknowledgements never do (design, rule 5). `tests/model` goes through every interleaving of these steps.
@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from lago.domain.ids import EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement, settled
-from lago.domain.notification import Destination
 
 
 class Standing(Enum):
@@ -40,7 +39,8 @@ class Guard(Struct, frozen=True, kw_only=True):
     waiting: int | None = None
     in_the_air: frozenset[NotificationId] = frozenset()
     """These are still in the air: nobody charged them as lost."""
-    destination: Destination | None = None
+    revision: int | None = None
+    """Its destination was not changed since it was read."""
     exists: bool = False
     """There is such a mailbox."""
 
@@ -51,7 +51,7 @@ class Guard(Struct, frozen=True, kw_only=True):
             and (self.free_at is None or not head.leased(self.free_at))
             and self.waiting in (None, head.waiting)
             and self.in_the_air.issubset(head.in_flight)
-            and self.destination in (None, head.destination)
+            and self.revision in (None, head.revision)
         )
 
 
@@ -127,9 +127,9 @@ def to_release(claim: Head, *, waiting: int | None = None) -> Guard:
     return Guard(epoch=claim.epoch, waiting=waiting)
 
 
-def to_record(claim: Head, *, waiting: int | None = None, destination: Destination | None = None) -> Guard:
+def to_record(claim: Head, *, waiting: int | None = None, revision: int | None = None) -> Guard:
     """What recording an outcome needs: the claim was not lost, however old it is. The rest as far as it matters."""
-    return Guard(epoch=claim.epoch, waiting=waiting, destination=destination)
+    return Guard(epoch=claim.epoch, waiting=waiting, revision=revision)
 
 
 def to_acknowledge() -> Guard:
@@ -138,9 +138,19 @@ def to_acknowledge() -> Guard:
 
 
 def to_enqueue(head: Head, charged: frozenset[NotificationId]) -> Guard:
-    """What queueing needs: there is such a mailbox, and what is charged as lost is lost still."""
+    """What queueing needs: the destination as it was read, and what is charged as lost is lost still."""
     in_the_air = charged.intersection(head.in_flight)
-    return Guard(exists=True, epoch=head.epoch if charged else None, in_the_air=in_the_air)
+    return Guard(exists=True, epoch=head.epoch if charged else None, in_the_air=in_the_air, revision=head.revision)
+
+
+def may_change_channel(head: Head) -> bool:
+    """Whether nothing is there, or on its way, that is counted under the channel that the destination has."""
+    return head.lease_until is None and not head.suspects and not head.waiting and not head.dead
+
+
+def to_change_channel(head: Head) -> Guard:
+    """What giving a destination another channel needs: nothing came since `may_change_channel`."""
+    return Guard(exists=True, epoch=head.epoch, waiting=0, revision=head.revision)
 
 
 def finish(
@@ -170,8 +180,8 @@ def finish(
         times.append(now)
     left = waiting + arriving > 0 or hurry
     due_at = EpochMs(max(settlement.gate_until, min(times, default=now))) if left else None
-    verdict = claim.destination if settlement.address or settlement.disabled else None
-    guard = to_record(claim, waiting=None if hurry else waiting, destination=verdict)
+    verdict = claim.revision if settlement.address or settlement.disabled else None
+    guard = to_record(claim, waiting=None if hurry else waiting, revision=verdict)
     return Finish(guard=guard, arriving=arriving, due_at=due_at)
 
 
@@ -202,7 +212,8 @@ def arrive(head: Head, fresh: tuple[Row, ...], *, charge: Callable[[Row], Row], 
     due_at = None
     if arriving:
         # also when it is due already: a sender that ends just now may be about to take it off the index
-        due_at = max(now, head.gate_until)
+        first = min(row.next_attempt_at for row in kept if row.died is None)
+        due_at = max(now, head.gate_until, first)
         due_at = due_at if head.due_at is None else min(due_at, head.due_at)
     return Arrival(guard=to_enqueue(head, lost), kept=kept, charged=lost, arriving=arriving, due_at=due_at)
 

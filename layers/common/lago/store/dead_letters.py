@@ -1,7 +1,7 @@
 """Dead letters on DynamoDB: a merged list over all shards, and the ways out of it: back to the mailbox, or away."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import batched, groupby
 
@@ -73,17 +73,25 @@ class DeadLetterStore:
         return list(_readable(found))
 
     def redrive(self, letters: Iterable[tuple[Row, EpochMs]], *, now: EpochMs) -> set[NotificationId]:
-        """Bring letters back into their mailboxes, each to be tried at its time. Returns which were still dead."""
+        """Bring letters back into their mailboxes, each to be tried at its time. Returns which were still dead.
+
+        One that lived since it was read, and died again, is another letter: this one is not dead any more.
+        """
         by_destination: dict[DestinationId, list[Row]] = {}
+        died: dict[NotificationId, EpochMs] = {}
         for row, at in letters:
-            by_destination.setdefault(row.notification.destination, []).append(revived(row, at))
+            if row.died is not None:
+                by_destination.setdefault(row.notification.destination, []).append(revived(row, at))
+                died[row.id] = row.died
         done: set[NotificationId] = set()
         for name, rows in by_destination.items():
             for chunk in batched(rows, mailboxes.CHUNK, strict=False):
-                done |= self._revive(name, chunk, now)
+                done |= self._revive(name, chunk, died, now)
         return done
 
-    def _revive(self, name: DestinationId, rows: tuple[Row, ...], now: EpochMs) -> set[NotificationId]:
+    def _revive(
+        self, name: DestinationId, rows: tuple[Row, ...], died: Mapping[NotificationId, EpochMs], now: EpochMs
+    ) -> set[NotificationId]:
         head = self._queue.head(name)
         if head is None:
             return set()
@@ -91,11 +99,11 @@ class DeadLetterStore:
         listed = due(name, max(now, head.gate_until), self._queue.shards)
         actions: list[Action] = [QueueItem.waiting.add(len(rows)), *listed]
         try:
-            write_rows(self._queue.shards, head.destination, kept=rows, revived=True, head_actions=actions)
-        except ConflictError:  # one of them was delivered, redriven or discarded meanwhile
+            write_rows(self._queue.shards, head.destination, kept=rows, revived=died, head_actions=actions)
+        except ConflictError:  # one of them was delivered, redriven, discarded or died again meanwhile
             if len(rows) == 1:
                 return set()
-            return {id_ for row in rows for id_ in self._revive(name, (row,), now)}
+            return {id_ for row in rows for id_ in self._revive(name, (row,), died, now)}
         return {row.id for row in rows}
 
     def discard(self, destination: Destination, row: Row, reason: str) -> bool:

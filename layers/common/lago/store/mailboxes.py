@@ -1,7 +1,7 @@
 """Mailboxes on DynamoDB: claim, record, enqueue, acknowledge. Rows, head and counters change in one transaction."""
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import batched
 
 import msgspec
@@ -27,16 +27,26 @@ class MailboxStore(QueueReads):
     """The notification queue. Every method may raise StoreUnavailableError."""
 
     def put_destination(self, destination: Destination) -> None:
-        """Store a destination, new or changed; its mailbox keeps what waits, due at once when it was disabled."""
-        actions: list[Action] = [QueueItem.destination.set(msgspec.json.encode(destination))]
-        before = self.head(destination.id)
+        """Store a destination, new or changed; its mailbox keeps what waits, due at once when it was disabled.
+
+        Its channel changes only while nothing is there that was counted under the old one: ConflictError otherwise.
+        """
+        actions: list[Action] = [
+            QueueItem.destination.set(msgspec.json.encode(destination)),
+            QueueItem.revision.add(1),
+        ]
+        before, condition = self.head(destination.id), None
+        if before and before.destination.channel != destination.channel:
+            if not protocol.may_change_channel(before):
+                raise ConflictError(f"{destination.id} still has messages of the channel {before.destination.channel}")
+            condition = compiled(protocol.to_change_channel(before))
         if before and before.destination.disabled and not destination.disabled:
             actions.append(QueueItem.gate_until.remove())
             for first in self.waiting(destination.id, 1):
                 actions += due(destination.id, first.next_attempt_at, self.shards)
         with transaction() as writes:
             writes.save(QueueItem(DIRECTORY, destination.id))
-            writes.update(QueueItem(destination.id, HEAD), actions)
+            writes.update(QueueItem(destination.id, HEAD), actions, condition=condition)
 
     def claim(
         self,
@@ -160,7 +170,7 @@ class MailboxStore(QueueReads):
                     self.enqueue(claim.destination, rows, now=now)
                     return False
                 waiting = head.waiting
-                if head.destination != claim.destination:
+                if head.revision != claim.revision:
                     settlement = replace(settlement, address=None, disabled=None)
             else:
                 return True
@@ -226,7 +236,7 @@ class MailboxStore(QueueReads):
             try:
                 write_rows(
                     self.shards,
-                    destination,
+                    head.destination,
                     kept=arrival.kept,
                     absent=frozenset(row.id for row in arrival.kept),
                     head_actions=actions,
@@ -249,7 +259,12 @@ class MailboxStore(QueueReads):
         return cancelled
 
     def redrive(self, destination: Destination, rows: Iterable[Row], *, now: EpochMs) -> int:
-        """Bring dead letters back to their place, with all their attempts. Returns how many were still dead."""
+        """Bring dead letters back to their place, with all their attempts.
+
+        Returns how many were still dead, and had not lived and died again since they were read.
+        """
+        letters = [(row, row.died) for row in rows if row.died is not None]
+        died = {row.id: at for row, at in letters}
         fresh = [
             replace(
                 row,
@@ -261,16 +276,18 @@ class MailboxStore(QueueReads):
                 created=now,
                 next_attempt_at=min(row.next_attempt_at, now),
             )
-            for row in rows
+            for row, _ in letters
         ]
-        return sum(self._revive(destination, chunk, now) for chunk in batched(fresh, CHUNK, strict=False))
+        return sum(self._revive(destination, chunk, died, now) for chunk in batched(fresh, CHUNK, strict=False))
 
-    def _revive(self, destination: Destination, rows: tuple[Row, ...], now: EpochMs) -> int:
+    def _revive(
+        self, destination: Destination, rows: tuple[Row, ...], died: Mapping[NotificationId, EpochMs], now: EpochMs
+    ) -> int:
         head = self.head(destination.id)
         due_at = max(now, head.gate_until) if head else now
         actions = [QueueItem.waiting.add(len(rows)), *due(destination.id, due_at, self.shards)]
         try:
-            write_rows(self.shards, destination, kept=rows, revived=True, head_actions=actions)
+            write_rows(self.shards, destination, kept=rows, revived=died, head_actions=actions)
         except ConflictError:  # one of them was delivered or redriven meanwhile
-            return sum(self._revive(destination, (row,), now) for row in rows) if len(rows) > 1 else 0
+            return sum(self._revive(destination, (row,), died, now) for row in rows) if len(rows) > 1 else 0
         return len(rows)

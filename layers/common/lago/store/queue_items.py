@@ -72,6 +72,7 @@ class QueueItem(Table):
 
     # a head
     destination = BinaryAttribute(legacy_encoding=False, null=True)
+    revision = NumberAttribute(null=True)
     epoch = NumberAttribute(null=True)
     claimer = UnicodeAttribute(null=True)
     lease_until = NumberAttribute(null=True)
@@ -105,6 +106,7 @@ def head_of(item: QueueItem) -> Head:
     assert item.destination is not None  # noqa: S101 - a head is written whole
     return Head(
         destination=msgspec.json.decode(item.destination, type=Destination),
+        revision=int(item.revision or 0),
         epoch=int(item.epoch or 0),
         lease_until=None if item.lease_until is None else EpochMs(int(item.lease_until)),
         in_flight=tuple(NotificationId(id_) for id_ in sorted(item.in_flight or ())),
@@ -112,6 +114,7 @@ def head_of(item: QueueItem) -> Head:
         gate_until=EpochMs(int(item.gate_until or 0)),
         failures=int(item.failures or 0),
         waiting=int(item.waiting or 0),
+        dead=int(item.dead or 0),
         due_at=None if item.due_at is None else EpochMs(int(item.due_at)),
         delivered=item.delivered or {},
     )

@@ -3,8 +3,10 @@
 What a write needs is the protocol's to say (`lago.domain.protocol`); here it becomes DynamoDB's conditions and actions.
 """
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import and_
+from types import MappingProxyType
 
 import msgspec
 from pynamodb.attributes import NumberAttribute
@@ -38,12 +40,12 @@ def write_rows(
     dead_done: bool = False,
     kept: tuple[Row, ...] = (),
     absent: frozenset[NotificationId] = frozenset(),
-    revived: bool = False,
+    revived: Mapping[NotificationId, EpochMs] = MappingProxyType({}),
 ) -> None:
     """Rows, head and counter in one transaction; the counter follows from the rows.
 
-    `kept` rows waited before, but for those that are `absent` yet and those that are `revived`; so did `done` rows, but
-    for `dead_done` ones.
+    `kept` rows waited before, but for those that are `absent` yet; so did `done` rows, but for `dead_done` ones. With
+    `revived`, the kept rows were dead since these times: one that lived meanwhile and died again is another letter.
     """
     shard = shard_name(destination.id, shards)
     kept_were = Standing.DEAD if revived else Standing.WAITING
@@ -59,8 +61,10 @@ def write_rows(
             for id_ in done:
                 writes.delete(QueueItem(destination.id, id_), condition=_STANDS[done_were])
             for row in kept:
-                were = Standing.ABSENT if row.id in absent else kept_were
-                writes.save(item_of(row, shard), condition=_STANDS[were])
+                stands = _STANDS[Standing.ABSENT if row.id in absent else Standing.WAITING]
+                if row.id in revived:
+                    stands = QueueItem.died_at == revived[row.id]
+                writes.save(item_of(row, shard), condition=stands)
             if head_actions:
                 condition = None if guard == ANYTHING else compiled(guard)
                 writes.update(QueueItem(destination.id, HEAD), head_actions, condition=condition)
@@ -83,8 +87,8 @@ def compiled(guard: Guard) -> Condition:
     if guard.waiting is not None:
         parts.append(_is_number(QueueItem.waiting, guard.waiting))
     parts += [QueueItem.in_flight.contains(id_) for id_ in sorted(guard.in_the_air)]
-    if guard.destination is not None:
-        parts.append(QueueItem.destination == msgspec.json.encode(guard.destination))
+    if guard.revision is not None:
+        parts.append(_is_number(QueueItem.revision, guard.revision))
     return reduce(and_, parts)
 
 

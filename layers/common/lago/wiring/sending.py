@@ -15,11 +15,11 @@ from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import Backoff
 from lago.domain.ids import DestinationId, Milliseconds
-from lago.domain.kinds import kind_policies
+from lago.domain.kinds import Policies
 from lago.errors import SettingError
 from lago.http import HttpSettings
 from lago.operator_alerts import OperatorAlerts
-from lago.settings import Environment, milliseconds, number, queue_shards, text, whole
+from lago.settings import Environment, kind_policies, milliseconds, number, queue_shards, text, whole
 from lago.store.dead_letters import DeadLetterStore
 from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
@@ -67,7 +67,7 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
         )
         return cls(
             delivery=DeliverySettings(
-                kinds=kind_policies(alert),
+                policies=Policies(alert=alert, kinds=kind_policies(environment)),
                 lease=milliseconds(environment, "LEASE_SECONDS", 60, low=SHORTEST_LEASE, high=900),
                 club_threshold=whole(environment, "CLUB_THRESHOLD", 3, low=1, high=50),
             ),
