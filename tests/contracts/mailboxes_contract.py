@@ -75,7 +75,7 @@ class MailboxesContract:
     def test_a_new_mailbox_is_empty_free_and_listed(self) -> None:
         queue = self.a_queue()
 
-        assert queue.head(ME) == Head(destination=a_destination())
+        assert queue.head(ME) == Head(destination=a_destination(), revision=1)
         assert queue.destinations() == [ME]
 
     def test_a_destination_that_moves_keeps_its_mailbox(self) -> None:
@@ -622,4 +622,28 @@ class MailboxesContract:
         assert queue.redrive(a_destination(), letters, now=NOW) == 1
 
         assert [row.id for row in queue.waiting(ME, 10)] == [second.id]
+        assert queue.counts() == {"telegram": Counts(1, 0)}
+
+    def test_a_letter_that_died_again_since_it_was_read_is_not_brought_back_as_it_was(self) -> None:
+        first, second = rows_of(2)
+        queue = self.a_queue(first, second)
+        stale, other = (died(queue, row) for row in (first, second))
+        queue.redrive(a_destination(), [stale], now=NOW)
+        (living,) = queue.waiting(ME, 10)
+        again = died(queue, living, now=LATER)
+
+        assert queue.redrive(a_destination(), [stale, other], now=LATER) == 1
+
+        assert [row.id for row in queue.waiting(ME, 10)] == [second.id]
+        assert queue.dead(ME) == [again]
+        assert queue.counts() == {"telegram": Counts(1, 1)}
+        assert queue.redrive(a_destination(), [again], now=LATER) == 1
+
+    def test_what_waits_is_not_redriven(self) -> None:
+        row = a_row(attempts=3)
+        queue = self.a_queue(row)
+
+        assert queue.redrive(a_destination(), [row], now=LATER) == 0
+
+        assert queue.waiting(ME, 10) == [row]
         assert queue.counts() == {"telegram": Counts(1, 0)}

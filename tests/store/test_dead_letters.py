@@ -239,6 +239,23 @@ def test_a_letter_whose_delivery_was_acknowledged_late_is_gone_when_it_is_brough
     assert MailboxStore(1).head(ME).waiting == 1
 
 
+def test_a_letter_that_died_again_since_it_was_listed_is_not_brought_back_as_it_was():
+    post = a_post(refused(OutcomeKind.MESSAGE, "HTTP 400"), refused(OutcomeKind.MESSAGE, "HTTP 403"))
+    office = died_of_a_refusal(post)
+    store = DeadLetterStore(post.mailboxes)
+    stale = store.part(EVERY, limit=10).rows
+    office.redrive(Selection())
+    post.clock.now += MINUTE
+    run_drain(post)
+
+    alive = store.redrive([(row, post.clock()) for row in stale], now=post.clock())
+
+    (letter,) = post.mailboxes.dead(ME)
+    assert (alive, letter.generation, letter.history[-1].reason) == (set(), 1, "HTTP 403")
+    assert post.mailboxes.counts() == {"telegram": Counts(0, 1)}
+    assert office.redrive(Selection()).done == 1
+
+
 def test_a_letter_is_brought_back_three_times_and_then_refused_by_name():
     post = a_post(*[refused(OutcomeKind.MESSAGE, "HTTP 400")] * (GENERATIONS + 1))
     office = died_of_a_refusal(post)
