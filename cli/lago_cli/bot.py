@@ -55,6 +55,10 @@ class _Update(Struct):
         return None if origin is None else origin.chat
 
 
+class _Webhook(Struct):
+    url: str = ""
+
+
 class _Answer[Result](Struct):
     result: Result
 
@@ -86,6 +90,16 @@ class TelegramBot:
     def send(self, chat: str, text: str) -> None:
         """Send a plain text message."""
         self._call("sendMessage", {"chat_id": chat, "text": text}, Raw)
+
+    def chat(self, chat: str) -> Chat:
+        """The conversation, as the bot sees it. Raises TelegramError when it may not write there (any more)."""
+        found = self._call("getChat", {"chat_id": chat}, _Conversation)
+        return Chat(str(found.id), found.name())
+
+    def webhook(self) -> str:
+        """The host that the bot's updates are sent to; the rest of the address may be a secret. Empty: none is set."""
+        url = self._call("getWebhookInfo", {}, _Webhook).url
+        return plain(url.partition("://")[2].partition("/")[0].rpartition("@")[2] or "an address") if url else ""
 
     def _call[Result](
         self, method: str, parameters: dict[str, object], kind: type[Result], seconds: float = _SECONDS

@@ -5,9 +5,10 @@ import random
 from lago.domain.ad import Page
 from lago.domain.ids import Milliseconds, Minor
 from lago.domain.query import Query
+from lago.errors import SourceUnavailableError
 from lago.host_gate import HostGate
-from lago.http import HttpClient, HttpSettings
-from lago.sources.willhaben import Willhaben, WillhabenSettings, query_from_keyword
+from lago.http import HttpClient, HttpSettings, TransportError
+from lago.sources.willhaben import Willhaben, WillhabenSettings, query_from_keyword, user_agent
 from lago_cli.clock import now, pause
 from lago_cli.ports import Narrowing
 
@@ -22,7 +23,8 @@ class WillhabenMarketplace:
         """`contact` is for the marketplace, in case of questions. Raises SettingError that names the variable."""
         settings = WillhabenSettings(base_url=base_url.rstrip("/"), contact=contact)
         gate = HostGate(_SPACING, clock=now, sleep=pause, random=random.random)
-        self._source = Willhaben(settings, http=HttpClient(HttpSettings()), gate=gate, clock=now)
+        self._settings, self._http = settings, HttpClient(HttpSettings())
+        self._source = Willhaben(settings, http=self._http, gate=gate, clock=now)
 
     def parse_url(self, url: str) -> Query:
         """The canonical query of a pasted search URL."""
@@ -47,6 +49,14 @@ class WillhabenMarketplace:
     def fetch(self, query: Query, page: int) -> Page:
         """Result page `page` (from 1), newest first."""
         return self._source.fetch(query, page)
+
+    def knock(self) -> int:
+        """The status of one request for what every robot may read, robots.txt."""
+        headers = {"user-agent": user_agent(self._settings.contact)}
+        try:
+            return self._http.get(f"{self._settings.base_url}/robots.txt", label="robots.txt", headers=headers).status
+        except TransportError as error:
+            raise SourceUnavailableError(f"no answer from {error.host}: {error.reason}") from None
 
 
 def _euros(price: Minor | None) -> str | None:

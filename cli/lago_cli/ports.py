@@ -11,6 +11,7 @@ from lago.domain.ids import Clock, DestinationId, Minor, Sleep
 from lago.domain.notification import Destination
 from lago.domain.query import Query
 from lago.domain.watch import Watch
+from lago_cli.deployment import Deployment
 
 
 class Watches(Protocol):
@@ -64,6 +65,10 @@ class Secrets(Protocol):
         """Create or replace a secret."""
         ...
 
+    def get(self, name: str) -> str | None:
+        """The secret; None when there is none of that name."""
+        ...
+
 
 class Narrowing(Struct, frozen=True, kw_only=True):
     """What the options beside a keyword ask for. Categories and areas as typed: the marketplace knows which exist."""
@@ -95,6 +100,10 @@ class Marketplace(Protocol):
         """Result page `page` (from 1), newest first."""
         ...
 
+    def knock(self) -> int:
+        """The status of one request for what every robot may read, robots.txt. Raises SourceError without an answer."""
+        ...
+
 
 class Chat(Struct, frozen=True):
     """A conversation that the bot has seen."""
@@ -116,6 +125,14 @@ class Bot(Protocol):
 
     def send(self, chat: str, text: str) -> None:
         """Send a plain text message."""
+        ...
+
+    def chat(self, chat: str) -> Chat:
+        """The conversation, as the bot sees it. Raises TelegramError when it may not write there (any more)."""
+        ...
+
+    def webhook(self) -> str:
+        """The host that the bot's updates are sent to; empty when there is none and they can be asked for."""
         ...
 
 
@@ -165,6 +182,10 @@ class World(Struct, frozen=True, kw_only=True):
     """Everything outside the commands: handed to the app as its context object."""
 
     open_stack: Callable[[str], Stack]
+    deployment: Callable[[str], Deployment]
+    """What AWS says of a stack, which may be half deployed."""
+    browse: Callable[[str], bool]
+    """Opens an address in the person's browser; says whether there is one."""
     marketplace: Callable[[str], Marketplace]
     """Makes the adapter for a base URL."""
     bot: Callable[[str, str], Bot]

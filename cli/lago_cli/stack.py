@@ -37,18 +37,30 @@ _PROMPT = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempt
 
 def open_stack(name: str) -> "DeployedStack":
     """Find the stack. Raises StackError, or the AWS library's own errors, which `explain` turns into sentences."""
+    session = aws_session()
+    return DeployedStack(name, read_outputs(session, name), session)
+
+
+def aws_session() -> Any:
+    """AWS as the environment and the person's configuration say. Raises NoRegionError."""
     if "AWS_REGION" in os.environ:
         os.environ.setdefault("AWS_DEFAULT_REGION", os.environ["AWS_REGION"])
     session = boto3.Session()
     if session.region_name is None:
         raise NoRegionError
-    return DeployedStack(name, read_outputs(session, name), session)
+    return session
 
 
 def read_outputs(session: Any, name: str) -> dict[str, str]:
     """The outputs of a stack by their keys."""
+    described = describe_stack(session, name)["Stacks"][0]
+    return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", [])}
+
+
+def describe_stack(session: Any, name: str) -> dict[str, Any]:
+    """CloudFormation's answer about a stack. Raises StackError when there is none of that name."""
     try:
-        answer = client(session, "cloudformation").describe_stacks(StackName=name)
+        answer: dict[str, Any] = client(session, "cloudformation").describe_stacks(StackName=name)
     except ClientError as error:
         if "does not exist" not in str(error):
             raise
@@ -56,7 +68,7 @@ def read_outputs(session: Any, name: str) -> dict[str, str]:
             f"There is no stack named {plain(name)!r} in {session.region_name}: name it with --stack or LAGO_STACK, "
             "choose the region with AWS_REGION, or deploy it with `sam deploy --guided` (`make run` for a local one)."
         ) from error
-    return {each["OutputKey"]: each["OutputValue"] for each in answer["Stacks"][0].get("Outputs", [])}
+    return answer
 
 
 def client(session: Any, service: str, config: Config = _PROMPT) -> Any:
@@ -134,3 +146,11 @@ class ParameterSecrets:
     def put(self, name: str, value: str) -> None:
         """Create or replace a secret."""
         self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True)
+
+    def get(self, name: str) -> str | None:
+        """The secret; None when there is none of that name."""
+        try:
+            value: str = self._ssm.get_parameter(Name=name, WithDecryption=True)["Parameter"]["Value"]
+        except self._ssm.exceptions.ParameterNotFound:
+            return None
+        return value

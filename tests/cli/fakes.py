@@ -15,9 +15,11 @@ from lago.domain.watch import Watch
 from lago.errors import BadInputError
 from lago_cli.errors import FunctionError, StackError, TelegramError
 from lago_cli.ports import Chat, Narrowing, World
+from tests.cli import fake_deployment
+from tests.cli.fake_deployment import FakeDeployment
 from tests.fakes.dead_letters import FakeDeadLetters
 
-NOW = EpochMs(1_800_000_000_000)
+NOW = fake_deployment.NOW
 
 OUTPUTS = {
     "WillhabenBaseUrl": "http://127.0.0.1:8099",
@@ -122,6 +124,9 @@ class FakeSecrets:
     def put(self, name: str, value: str) -> None:
         self.kept[name] = value
 
+    def get(self, name: str) -> str | None:
+        return self.kept.get(name)
+
 
 def some_dead_letters(*rows: Row, store: FakeDeadLetters | None = None) -> DeadLetters:
     return DeadLetters(store or FakeDeadLetters(list(rows)), clock=lambda: NOW, random=lambda: 0.5)
@@ -151,6 +156,7 @@ class FakeMarketplace:
     narrow: Narrowing | None = None
     failure: Exception | None = None
     fetched: list[int] = field(default_factory=list)
+    status: int = 200
 
     def parse_url(self, url: str) -> Query:
         if "willhaben.at/iad/" not in url:
@@ -174,6 +180,11 @@ class FakeMarketplace:
             raise self.failure
         return self.pages[page - 1]
 
+    def knock(self) -> int:
+        if self.failure is not None:
+            raise self.failure
+        return self.status
+
 
 @dataclass
 class FakeBot:
@@ -182,6 +193,9 @@ class FakeBot:
     refuses: bool = False
     sent: list[tuple[str, str]] = field(default_factory=list)
     token: str = ""
+    unknown: set[str] = field(default_factory=set)
+    """Chats that it may not write to."""
+    updates_go_to: str = ""
 
     def name(self) -> str:
         if self.refuses:
@@ -193,6 +207,14 @@ class FakeBot:
 
     def send(self, chat: str, text: str) -> None:
         self.sent.append((chat, text))
+
+    def chat(self, chat: str) -> Chat:
+        if chat in self.unknown:
+            raise TelegramError("Telegram refused getChat: Bad Request: chat not found.")
+        return Chat(chat, "Anna")
+
+    def webhook(self) -> str:
+        return self.updates_go_to
 
 
 class Clock:
@@ -215,6 +237,8 @@ def a_world(
     bot: FakeBot | None = None,
     open_stack: Callable[[str], FakeStack] | None = None,
     environ: dict[str, str] | None = None,
+    deployment: FakeDeployment | None = None,
+    browser: list[str] | None = None,
 ) -> World:
     clock = Clock()
     shop = marketplace or FakeMarketplace()
@@ -233,8 +257,18 @@ def a_world(
             raise StackError("There is no stack here.")
         return stack
 
+    def the_deployment(_name: str) -> FakeDeployment:
+        return deployment or FakeDeployment()
+
+    def browse(address: str) -> bool:
+        if browser is not None:
+            browser.append(address)
+        return browser is not None
+
     return World(
         open_stack=open_stack or the_stack,
+        deployment=the_deployment,
+        browse=browse,
         marketplace=at,
         bot=with_token,
         clock=clock,

@@ -5,6 +5,6 @@ everything but an ad's id may be missing or change.
 """
 
 from lago.sources.willhaben.keyword import query_from_keyword
-from lago.sources.willhaben.source import Willhaben, WillhabenSettings
+from lago.sources.willhaben.source import Willhaben, WillhabenSettings, user_agent
 
-__all__ = ["Willhaben", "WillhabenSettings", "query_from_keyword"]
+__all__ = ["Willhaben", "WillhabenSettings", "query_from_keyword", "user_agent"]

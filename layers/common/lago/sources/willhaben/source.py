@@ -59,9 +59,8 @@ class Willhaben:
         self._settings, self._http, self._gate, self._clock = settings, http, gate, clock
         self._origin = _origin(settings.base_url)
         self._host = urlsplit(settings.base_url).netloc
-        contact = f" (+{settings.contact})" if settings.contact else ""
         self._headers = {
-            "user-agent": f"Lago/{__version__}{contact}",
+            "user-agent": user_agent(settings.contact),
             "accept": "text/html",
             "accept-language": "de-AT,de;q=0.9",
         }
@@ -158,6 +157,11 @@ class Willhaben:
             return  # an ordinary page, whatever words a seller put into its address
         if _WALL_PATHS.search(f"{parts.netloc}{parts.path}"):
             raise SourceBlockedError(f"{self._host} redirects to a block page")
+
+
+def user_agent(contact: str) -> str:
+    """Lago's honest name, with how to reach whoever runs it where that is known."""
+    return f"Lago/{__version__}" + (f" (+{contact})" if contact else "")
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
