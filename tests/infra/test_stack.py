@@ -156,7 +156,7 @@ def test_the_lago_command_finds_everything_by_the_outputs() -> None:
         *("ApiUrl", "ApiKeyId", "StateMachineArn", "DashboardUrl"),
         *("SearchesTable", "WatchesTable", "QueueTable", "DeliveriesTable"),
         *("DrainFunction", "ScrapeFunction", "NotifyFunction", "ApiFunction"),
-        *("TelegramTokenParameter", "QueueShards", "SearchShards", "WillhabenBaseUrl", "TelegramApiUrl"),
+        *("TelegramTokenParameter", "KmsKeyArn", "QueueShards", "SearchShards", "WillhabenBaseUrl", "TelegramApiUrl"),
     }
     assert all(output["Description"] for output in STACK.outputs.values())
     assert STACK.outputs["ApiKeyId"]["Value"]["Ref"] in STACK.of_type("ApiGateway::ApiKey")
