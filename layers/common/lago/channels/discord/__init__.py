@@ -1,0 +1,1 @@
+"""Discord, through a channel's webhook."""

@@ -1,0 +1,79 @@
+"""A message posted to a far side over HTTP in up to three forms, each simpler than the one before.
+
+When the far side refuses a form, the next goes at once, so that neither a broken picture nor a flaw in the markup costs
+a person an ad. Nothing is sent twice from here: a request whose answer was lost ends as AMBIGUOUS.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from lago.channels.telegram_answer import DEFAULT_GATE, LONGEST_GATE, SHORTEST_GATE
+from lago.domain.ids import Clock, Milliseconds
+from lago.domain.outcome import Outcome, OutcomeKind
+from lago.domain.redact import reason
+from lago.http import HttpClient, NotSentError, Reply, TransportError
+
+_log = logging.getLogger("lago.posting")
+
+LONGEST_REQUEST = Milliseconds(20_000)
+"""Connecting, sending and reading, with the time-outs that HttpSettings has by default."""
+
+Judge = Callable[[Reply], Outcome]
+"""What an answer means; a MESSAGE outcome refuses this form of the message only while a simpler one is left."""
+
+
+class Posting:
+    """Sends through `client`; thread-safe.
+
+    `longest_request` is the longest that `client` lets one request take. A refusal comes fast, so `timeout` covers two
+    of the longest, and no further request begins unless it could end in time.
+    """
+
+    def __init__(
+        self, client: HttpClient, *, service: str, clock: Clock, longest_request: Milliseconds = LONGEST_REQUEST
+    ) -> None:
+        """`service` names the far side in reasons and in the log."""
+        self._client, self._service, self._clock = client, service, clock
+        self._longest_request = longest_request
+        self.timeout = Milliseconds(2 * longest_request)
+
+    def send(
+        self,
+        url: str,
+        render: Callable[[], Sequence[bytes]],
+        *,
+        headers: Mapping[str, str],
+        judge: Judge,
+        secrets: Sequence[str],
+    ) -> Outcome:
+        """Post what `render` makes, richest form first. `secrets` are kept out of the reason. Never raises."""
+        try:
+            forms = list(render())
+        except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
+            _log.exception("message could not be rendered")
+            return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+        last_start = self._clock() + self.timeout - self._longest_request
+        while True:
+            outcome = self._request(url, forms.pop(0), headers, judge, secrets)
+            if outcome.kind is not OutcomeKind.MESSAGE or not forms:
+                return outcome
+            if self._clock() > last_start:
+                text = reason(f"no time left to go on after: {outcome.reason}", *secrets)
+                return Outcome(kind=OutcomeKind.OUTAGE, reason=text)
+
+    def _request(
+        self, url: str, content: bytes, headers: Mapping[str, str], judge: Judge, secrets: Sequence[str]
+    ) -> Outcome:
+        try:
+            reply = self._client.post(url, label=self._service, content=content, headers=headers)
+        except TransportError as error:
+            kind = OutcomeKind.OUTAGE if isinstance(error, NotSentError) else OutcomeKind.AMBIGUOUS
+            return Outcome(kind=kind, reason=reason(f"{self._service}: {error.reason}", *secrets))
+        return judge(reply)
+
+
+def gate(asked_ms: float | None) -> Milliseconds:
+    """How long to wait when told to: what was asked for, between a second and a day; half a minute for no number."""
+    if asked_ms is None or asked_ms != asked_ms:  # noqa: PLR0124 (not a number)
+        return DEFAULT_GATE
+    return Milliseconds(int(max(SHORTEST_GATE, min(asked_ms, LONGEST_GATE))))

@@ -1,0 +1,1 @@
+"""Slack, through an incoming webhook."""
