@@ -29,6 +29,9 @@ _TABLES = {
     "DELIVERIES_TABLE": "DeliveriesTable",
 }
 
+ACCOUNT_KEY = "none"
+"""What the stack's output KmsKeyArn says without a key of the owner's."""
+
 _PATIENT = Config(connect_timeout=5, read_timeout=120, retries={"total_max_attempts": 1})
 """For invoking functions: they may run for a minute, and a retry would run them twice."""
 _PROMPT = Config(connect_timeout=5, read_timeout=15, retries={"total_max_attempts": 2})
@@ -101,7 +104,7 @@ class DeployedStack:
         letters = DeadLetterStore(self._mailboxes)
         self.dead_letters = DeadLetters(letters, clock=now, random=random.random)
         self.functions: Functions = LambdaFunctions(session)
-        self.secrets: Secrets = ParameterSecrets(session)
+        self.secrets: Secrets = ParameterSecrets(session, key=outputs.get("KmsKeyArn", ACCOUNT_KEY))
 
     def output(self, key: str) -> str:
         """One output. Raises StackError when there is none of that name."""
@@ -140,12 +143,14 @@ class LambdaFunctions:
 class ParameterSecrets:
     """SSM Parameter Store, SecureString."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, key: str = ACCOUNT_KEY) -> None:
+        """`key` is the ARN of the owner's key; without one the account's own for Parameter Store is used."""
         self._ssm = client(session, "ssm")
+        self._key = {} if key == ACCOUNT_KEY else {"KeyId": key}
 
     def put(self, name: str, value: str) -> None:
         """Create or replace a secret."""
-        self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True)
+        self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True, **self._key)
 
     def get(self, name: str) -> str | None:
         """The secret; None when there is none of that name."""

@@ -56,6 +56,17 @@ def test_the_token_becomes_a_secure_string_and_may_be_replaced() -> None:
 
 
 @mock_aws
+def test_a_secret_is_stored_with_the_owners_key_where_there_is_one() -> None:
+    session = boto3.Session()
+    key = session.client("kms").create_key()["KeyMetadata"]["Arn"]
+
+    ParameterSecrets(session, key).put("/lago/test/telegram-bot-token", "1:one")
+
+    (stored,) = session.client("ssm").describe_parameters()["Parameters"]
+    assert stored["KeyId"] == key
+
+
+@mock_aws
 def test_a_missing_function_is_one_sentence() -> None:
     with pytest.raises(aws.ClientError) as caught:
         LambdaFunctions(boto3.Session()).invoke("nowhere", {})
