@@ -5,6 +5,7 @@ Threads, not asyncio: a module-global AsyncClient dies with its event loop on th
 
 TransportError              no whole answer came; `reason` names no URL, so a token in one cannot leak
 ├── NotSentError            the request never left: trying again is safe
+│   └── ForbiddenTargetError    the URL points where none that a person gives may point
 └── NoAnswerError           it may have been acted upon: only its sender knows whether to try again
     ├── TooSlowError            an answer began, but took too long
     └── UnreadableAnswerError   an answer came but was too large, encoded in an unknown way, or broken
@@ -21,8 +22,10 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import FrameType
 from typing import Any, Literal
 
+import httpcore
 import httpx
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from lago.errors import LagoError, SettingError
 
@@ -79,6 +82,25 @@ class Reply(Struct, frozen=True, kw_only=True):
     reused: bool
 
 
+class Exchange(Struct, frozen=True, kw_only=True):
+    """How one request went, for log and metrics: the host is known, the rest of the URL is not said.
+
+    It may hold a token or what a person looks for. `label` stands for it; `status` is None without an answer, `error`
+    says why; `bytes` came over the wire, in `ms` milliseconds.
+    """
+
+    host: str
+    label: str
+    status: int | None
+    ms: int
+    bytes: int
+    reused: bool
+    error: str
+
+
+Observer = Callable[[Exchange], None]
+
+
 class TransportError(LagoError):
     """No whole answer came. `reason` is for health, rows and logs: it holds neither URL nor content."""
 
@@ -92,8 +114,19 @@ class NotSentError(TransportError):
     """The request never left this machine whole: no connection could be had."""
 
 
+class ForbiddenTargetError(NotSentError):
+    """Refused before anything was sent: the URL leads inside, or is not of a kind that may be asked (`Guard`)."""
+
+
 class NoAnswerError(TransportError):
-    """The request left, and what became of it is unknown."""
+    """The request left, and what became of it is unknown.
+
+    `begun` is the answer's status and headers, when these came and only its content did not.
+    """
+
+    def __init__(self, host: str, reason: str, begun: Reply | None = None) -> None:
+        self.begun = begun
+        super().__init__(host, reason)
 
 
 class UnreadableAnswerError(NoAnswerError):
@@ -104,10 +137,20 @@ class TooSlowError(NoAnswerError):
     """An answer began, but took longer than `total_seconds`."""
 
 
+class Guard(httpcore.NetworkBackend):
+    """Makes the connections of a client whose URLs are given by people, and says which may be asked at all."""
+
+    def check(self, scheme: str, host: str, port: int | None, *, credentials: bool) -> None:
+        """Before a connection is sought. `port` is None for the scheme's own. Raises ForbiddenTargetError."""
+        raise NotImplementedError
+
+
 class HttpClient:
     """A keep-alive pool with Lago's manners: no cookies, no proxies, no redirects, nothing read without bounds.
 
-    Thread-safe. `transport` stands in for the network in tests; `clock` returns seconds and never goes back.
+    Thread-safe. `transport` stands in for the network in tests; `clock` returns seconds and never goes back. `observer`
+    hears of each request when it is over, in the thread that made it. With a `guard` (`http_backend.guarded_client`)
+    no connection is kept: each request is checked and connects anew.
     """
 
     def __init__(
@@ -115,13 +158,17 @@ class HttpClient:
         settings: HttpSettings,
         *,
         transport: httpx.BaseTransport | None = None,
+        guard: Guard | None = None,
         ssl_context: ssl.SSLContext | None = None,
         clock: Callable[[], float] = time.monotonic,
+        observer: Observer = lambda _: None,
     ) -> None:
-        self._settings, self._clock = settings, clock
+        self._settings, self._clock, self._observer = settings, clock, observer
         if ssl_context is None and transport is None:
             # Made once and shared by all connections: it costs 42 ms, most of what making a client costs.
             ssl_context = httpx.create_ssl_context()
+        if guard is not None:
+            transport = _GuardedTransport(guard, ssl_context or True, settings.max_connections)
         self._client = httpx.Client(
             transport=transport,
             verify=ssl_context or True,
@@ -178,7 +225,8 @@ class HttpClient:
     ) -> Reply:
         trace = _Trace()
         started = self._clock()
-        host, status, size, failure = "", None, 0, ""
+        host, size, failure = "", 0, ""
+        begun: Reply | None = None
         try:
             request = self._client.build_request(
                 method, url, headers=headers, content=content, extensions={"trace": trace}
@@ -186,52 +234,71 @@ class HttpClient:
             host = request.url.host
             response = self._client.send(request, stream=True)
             try:
-                status = response.status_code
-                body = self._read(response, host, started)
+                begun = Reply(
+                    status=response.status_code,
+                    headers=dict(response.headers),
+                    content=b"",
+                    ms=self._since(started),
+                    reused=trace.reused,
+                )
+                body = self._read(response, begun, host, started)
                 size = response.num_bytes_downloaded
             finally:
                 response.close()
-            return Reply(
-                status=status,
-                headers=dict(response.headers),
-                content=body,
-                ms=round((self._clock() - started) * 1000),
-                reused=trace.reused,
-            )
-        except (TooSlowError, UnreadableAnswerError) as error:
+            return replace(begun, content=body, ms=self._since(started))
+        except TransportError as error:
             failure = error.reason
             raise
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             failure = type(error).__name__
-            raise _translated(error, host, before_answer=status is None, reused=trace.reused) from None
+            raise _translated(error, host, begun=begun, reused=trace.reused) from None
         finally:
-            # The host is known, the rest of the URL is not said: it may hold a token or what a person looks for.
-            _log.log(
-                logging.WARNING if failure else logging.INFO,
-                "request",
-                extra={
-                    "host": host,
-                    "label": label,
-                    "status": status,
-                    "ms": round((self._clock() - started) * 1000),
-                    "bytes": size,
-                    "reused": trace.reused,
-                    "error": failure,
-                },
+            exchange = Exchange(
+                host=host,
+                label=label,
+                status=begun.status if begun else None,
+                ms=self._since(started),
+                bytes=size,
+                reused=trace.reused,
+                error=failure,
             )
+            _log.log(logging.WARNING if failure else logging.INFO, "request", extra=asdict(exchange))
+            self._observer(exchange)
 
-    def _read(self, response: httpx.Response, host: str, started: float) -> bytes:
+    def _since(self, started: float) -> int:
+        return round((self._clock() - started) * 1000)
+
+    def _read(self, response: httpx.Response, begun: Reply, host: str, started: float) -> bytes:
         encoding = response.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
-            raise UnreadableAnswerError(host, "content encoding not understood")
+            raise UnreadableAnswerError(host, "content encoding not understood", begun)
         body = bytearray()
         for chunk in response.iter_bytes():
             body += chunk
             if len(body) > self._settings.max_bytes:
-                raise UnreadableAnswerError(host, f"answer larger than {self._settings.max_bytes} bytes")
+                raise UnreadableAnswerError(host, f"answer larger than {self._settings.max_bytes} bytes", begun)
             if self._clock() - started > self._settings.total_seconds:
-                raise TooSlowError(host, f"answer took longer than {self._settings.total_seconds:g} s")
+                raise TooSlowError(host, f"answer took longer than {self._settings.total_seconds:g} s", begun)
         return bytes(body)
+
+
+class _GuardedTransport(httpx.HTTPTransport):
+    """httpx's own transport over a pool whose connections `guard` makes; httpx offers no other place for that."""
+
+    def __init__(self, guard: Guard, verify: ssl.SSLContext | bool, connections: int) -> None:
+        super().__init__(verify=verify, trust_env=False)
+        self._guard = guard
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=verify if isinstance(verify, ssl.SSLContext) else None,
+            max_connections=connections,
+            max_keepalive_connections=0,
+            network_backend=guard,
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        self._guard.check(url.scheme, url.raw_host.decode("ascii"), url.port, credentials=bool(url.userinfo))
+        return super().handle_request(request)
 
 
 class _StaleConnectionError(NoAnswerError):
@@ -255,27 +322,27 @@ class _Trace:
         return self._events > 0 and not self._connected
 
 
-def _translated(error: Exception, host: str, *, before_answer: bool, reused: bool) -> TransportError:
+def _translated(error: Exception, host: str, *, begun: Reply | None, reused: bool) -> TransportError:
     reason = type(error).__name__
     if isinstance(error, (*_NOT_SENT, httpx.InvalidURL)):
         return NotSentError(host, reason)
     if isinstance(error, httpx.DecodingError):
-        return UnreadableAnswerError(host, reason)
-    if before_answer and reused and isinstance(error, _STALE):
+        return UnreadableAnswerError(host, reason, begun)
+    if begun is None and reused and isinstance(error, _STALE):
         return _StaleConnectionError(host, reason)
-    return NoAnswerError(host, reason)
+    return NoAnswerError(host, reason, begun)
 
 
 _lock = threading.Lock()
 _shared: HttpClient | None = None
 
 
-def client(settings: HttpSettings) -> HttpClient:
-    """The process's client, made at the first call and after a close; later settings change nothing."""
+def client(settings: HttpSettings, observer: Observer = lambda _: None) -> HttpClient:
+    """The process's client, made at the first call and after a close; later arguments change nothing."""
     global _shared  # noqa: PLW0603 (one per process is the point)
     with _lock:
         if _shared is None or _shared.closed:
-            _shared = HttpClient(settings)
+            _shared = HttpClient(settings, observer=observer)
         return _shared
 
 
