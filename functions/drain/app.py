@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from lago import http
 from lago.drain import drain
-from lago.observability import logger, metrics, observe, publish
+from lago.observability import logger, observe, observed, publish
 from lago.wiring.clock import deadline, now
 from lago.wiring.sending import DrainFunctionSettings, make_mailboxes, make_operator_alerts, make_sender
 
@@ -19,8 +19,7 @@ sender = make_sender(settings.sending, mailboxes)
 operator_alerts = make_operator_alerts(settings, mailboxes)
 
 
-@logger.inject_lambda_context(clear_state=True)
-@metrics.log_metrics
+@observed
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Answers with the drain's report; publishes how the queue stands, also when it is empty."""
     report = drain(
@@ -41,7 +40,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
         }
     )
     operator_alerts.look(report.dead)
-    if report.mailboxes:
-        logger.info("drained", extra={"report": to_builtins(report)})
     answer: dict[str, Any] = to_builtins(report)
+    say = logger.info if report.mailboxes else logger.debug
+    say("drained", extra={"report": answer})
     return answer

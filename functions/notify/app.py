@@ -8,9 +8,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from msgspec import to_builtins
 
 from lago import http
+from lago.correlation import about
 from lago.domain.ids import SearchId
 from lago.notify import NotifyReport, notify
-from lago.observability import logger, metrics, observe, publish
+from lago.observability import logger, observe, observed, publish
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from lago.wiring.clock import deadline
@@ -22,8 +23,7 @@ sender = make_sender(SendingSettings.read(), make_mailboxes(SendingSettings.read
 searches, watches = SearchStore(), WatchStore()
 
 
-@logger.inject_lambda_context(clear_state=True)
-@metrics.log_metrics
+@observed
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """A stream batch answers with what failed, a hand-over (`{"search": id}`) with its report."""
     if "search" in event:
@@ -44,7 +44,9 @@ class UnsettledOutboxError(Exception):
 
 
 def _notify(search: SearchId, context: LambdaContext) -> NotifyReport:
-    report = notify(search, searches=searches, watches=watches, sender=sender, deadline=deadline(context))
-    publish({"Delivered": report.tally.delivered})
-    logger.info("notified", extra={"report": to_builtins(report)})
+    with about(search=search):
+        report = notify(search, searches=searches, watches=watches, sender=sender, deadline=deadline(context))
+        publish({"Delivered": report.tally.delivered})
+        say = logger.info if report.events else logger.debug  # another may have emptied the outbox
+        say("notified", extra={"report": to_builtins(report)})
     return report

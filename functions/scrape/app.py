@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from msgspec import to_builtins
 
 from lago import http
-from lago.observability import logger, metrics, observe, publish
+from lago.observability import Fetches, logger, observe, observed, publish
 from lago.scrape import scrape_shard
 from lago.store.searches import CycleStore, SearchStore, SourceStore
 from lago.wiring.clock import now
@@ -16,14 +16,14 @@ from lago.wiring.scraping import HandOver, ScrapeFunctionSettings, make_sources
 observe()
 http.close_on_shutdown()
 settings = ScrapeFunctionSettings.read()
-sources = make_sources(settings)
+fetches = Fetches()
+sources = make_sources(settings, fetches.add)
 hand_over = HandOver(settings.notify_function)
 
 
-@logger.inject_lambda_context(clear_state=True)
-@metrics.log_metrics
+@observed
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """`{"shard": n}` answers with the report of that shard's cycle."""
+    """`{"shard": n}` answers with the report of that shard's cycle; publishes what it found, be it nothing."""
     report = scrape_shard(
         int(event.get("shard", 0)),
         searches=SearchStore(),
@@ -39,10 +39,13 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
         {
             "NewAds": report.new_ads,
             "FetchErrors": report.errors.get("source", 0) + report.errors.get("search", 0),
-            "SourcesBlocked": len(report.resting_sources),
         }
     )
+    publish(fetches.take())
+    if not report.skipped:  # the one that runs knows
+        publish({"SourcesBlocked": len(report.resting_because)})
     answer: dict[str, Any] = to_builtins(report)
-    if report.notes or report.errors or report.skipped or report.committed:
-        logger.info("scraped", extra={"report": answer})
+    eventful = report.notes or report.errors or report.skipped or report.committed
+    say = logger.info if eventful else logger.debug
+    say("scraped", extra={"report": answer})
     return answer

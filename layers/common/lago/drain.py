@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct
 
+from lago.correlation import about
 from lago.courier import Tally
 from lago.delivery import Sender
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds
@@ -45,7 +46,7 @@ def drain(
             if not fresh or clock() >= soft:
                 break
             seen.update(box.destination for box in fresh)
-            sends = [pool.submit(sender.drain, box.destination, soft=soft, deadline=deadline) for box in fresh]
+            sends = [pool.submit(_drain, sender, box.destination, soft, deadline) for box in fresh]
             for box, send in zip(fresh, sends, strict=True):
                 try:
                     tally.add(send.result())
@@ -63,3 +64,8 @@ def drain(
         dead=sum(count.dead for count in counts.values()),
         oldest_due_ms=Milliseconds(max((now - box.due_at for box in due), default=0)),
     )
+
+
+def _drain(sender: Sender, destination: DestinationId, soft: EpochMs, deadline: EpochMs) -> Tally:
+    with about(destination=destination):
+        return sender.drain(destination, soft=soft, deadline=deadline)

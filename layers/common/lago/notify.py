@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from msgspec import Struct
 
+from lago.correlation import about
 from lago.courier import Candidate, Tally
 from lago.delivery import Sender
 from lago.domain.event import AdEvent, Event, WatchLive
@@ -54,7 +55,7 @@ def notify(
     failed = 0
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         sends = [
-            (destination, pool.submit(sender.deliver, destination, tuple(news.values()), deadline=deadline))
+            (destination, pool.submit(_deliver, sender, search_id, destination, tuple(news.values()), deadline))
             for destination, news in fan.items()
         ]
         for destination, send in sends:
@@ -79,6 +80,13 @@ def notify(
         failed=failed,
         cleared=cleared,
     )
+
+
+def _deliver(
+    sender: Sender, search: SearchId, destination: DestinationId, news: tuple[Candidate, ...], deadline: EpochMs
+) -> Tally:
+    with about(search=search, destination=destination):
+        return sender.deliver(destination, news, deadline=deadline)
 
 
 def fan_out(search: Search, watches: list[Watch]) -> tuple[Fan, list[tuple[Watch, tuple[EpochMs, ...]]]]:

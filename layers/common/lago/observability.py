@@ -1,14 +1,24 @@
 """The one place that makes the logger and the metrics.
 
 Metrics are CloudWatch's embedded format: lines in the log, so they cost no request. Ten series at most, which is what
-CloudWatch gives for free: every name here has the one dimension `service`, which is the stack.
+CloudWatch gives for free: every name here has the one dimension `service`, which is the stack. METRIC_DIMENSIONS adds
+a second series to each, for people who would rather pay for telling the functions apart.
 """
 
 import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
 from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from lago.errors import SettingError
+from lago.http import Exchange
+from lago.log_line import line
 
 UNITS = {
     "PendingNotifications": MetricUnit.Count,
@@ -18,20 +28,87 @@ UNITS = {
     "Retried": MetricUnit.Count,
     "NewAds": MetricUnit.Count,
     "FetchErrors": MetricUnit.Count,
+    "FetchLatency": MetricUnit.Milliseconds,
+    "ConnectionsReused": MetricUnit.Count,
     "SourcesBlocked": MetricUnit.Count,
 }
+DIMENSIONS = ("none", "function")
+_LONGEST_CYCLE = 100
 
-logger = Logger()
+Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
+Values = Mapping[str, float | Sequence[float]]
+
+# An RFC 3339 time: of a line whose time it can't read, Lambda drops the level (Lambda's "Log-level filtering").
+logger = Logger(json_serializer=line, use_rfc3339=True, utc=True)
 metrics = Metrics()
 
 
-def observe() -> None:
-    """Make the package's loggers write as the function's does: JSON lines with the service and the request's id."""
-    logging.getLogger("lago").setLevel(logging.INFO)
+def observe(environment: Mapping[str, str] = os.environ) -> None:
+    """Make the package's loggers write as the function's does. Raises SettingError.
+
+    In an invocation that is sampled for debugging the package says all, other libraries nothing below INFO, whatever
+    Lambda has set: botocore logs whole answers at DEBUG, and one of them is the bot token.
+    """
+    dimensions = environment.get("METRIC_DIMENSIONS", DIMENSIONS[0])
+    if dimensions not in DIMENSIONS:
+        raise SettingError(f"METRIC_DIMENSIONS: got {dimensions!r}, expected one of {', '.join(DIMENSIONS)}")
+    logging.getLogger().setLevel(logging.INFO)
+    logging.getLogger("lago").setLevel(logging.DEBUG)
     copy_config_to_registered_loggers(source_logger=logger, include={"lago"}, ignore_log_level=True)
+    for handler in logger.handlers:
+        handler.addFilter(_wanted)
 
 
-def publish(values: dict[str, float]) -> None:
-    """Add metric values to this invocation's line. Raises KeyError for a name that is not listed here."""
+def _wanted(record: logging.LogRecord) -> bool:
+    return record.levelno >= logger.log_level
+
+
+def observed(handler: Handler) -> Handler:
+    """A function's handler, with the request's id and the cycle on each log line, and its metrics in one line."""
+
+    @logger.inject_lambda_context(clear_state=True)
+    @metrics.log_metrics
+    @wraps(handler)
+    def run(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        cycle = event.get("cycle")
+        if isinstance(cycle, str):
+            logger.append_keys(cycle=cycle[:_LONGEST_CYCLE])
+        return handler(event, context)
+
+    wrapped: Handler = run
+    return wrapped
+
+
+def publish(values: Values) -> None:
+    """Add metric values to this invocation's line, each of a sequence. Raises KeyError for a name not listed here."""
+    if os.environ.get("METRIC_DIMENSIONS") == "function" and not metrics.provider.dimension_sets:
+        # beside the series with `service` alone, which alarms and dashboard look at; named as AWS names the function
+        function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "unknown")
+        metrics.add_dimensions(service=metrics.provider.service, function=function)
     for name, value in values.items():
-        metrics.add_metric(name=name, unit=UNITS[name], value=value)
+        for each in value if isinstance(value, Sequence) else (value,):
+            metrics.add_metric(name=name, unit=UNITS[name], value=each)
+
+
+class Fetches:
+    """How the requests of one invocation went, as metric values. Threads may add at the same time."""
+
+    def __init__(self) -> None:
+        self._seen: list[Exchange] = []
+
+    def add(self, exchange: Exchange) -> None:
+        """One request is over, answered or not."""
+        self._seen.append(exchange)
+
+    def take(self) -> Values:
+        """A value for each request since the last time; no values where there was none, as 0 ms would be a lie.
+
+        ConnectionsReused is 1 or 0 for each: its average is the share, its sum the number.
+        """
+        seen, self._seen = self._seen, []
+        if not seen:
+            return {}
+        return {
+            "FetchLatency": [exchange.ms for exchange in seen],
+            "ConnectionsReused": [int(exchange.reused) for exchange in seen],
+        }

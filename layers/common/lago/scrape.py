@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from lago.correlation import about
 from lago.domain.event import PENDING_EVENTS
 from lago.domain.ids import Clock, EpochMs, Milliseconds, SearchId, SourceName
 from lago.domain.search import Search
@@ -63,7 +64,8 @@ def scrape_shard(
             started=started,
             interval_ms=None if cycle.previous is None else Milliseconds(started - cycle.previous),
             searches=len(found),
-            resting_sources=source_health.resting(),
+            resting_because=source_health.resting(),
+            gaps=tuple(search.id for search in found if search.cursor is not None and search.cursor.gap),
         )
         return with_results(report, results)
     finally:
@@ -137,18 +139,21 @@ def _read(
 
 def _attempt(work: Callable[[Search], Result], search: Search, unexpected: End) -> Result:
     """The outermost boundary of one search: whatever happens inside is logged and counted, and the others go on."""
-    try:
-        return work(search)
-    except StoreError as error:
-        logger.warning("Search %s: the store failed: %s", search.id, error)
-        return Result(end=End.STORE, search=search.id, note="the store failed")
-    except Exception:
-        logger.exception("Search %s: unexpected error", search.id)
-        return Result(end=unexpected, search=search.id, note="an unexpected error, see the log")
+    with about(search=search.id):
+        try:
+            result = work(search)
+        except StoreError as error:
+            logger.warning("the store failed", extra={"reason": str(error)})
+            return Result(end=End.STORE, search=search.id, note="the store failed")
+        except Exception:
+            logger.exception("an unexpected error")
+            return Result(end=unexpected, search=search.id, note="an unexpected error, see the log")
+        logger.debug("search done", extra={"end": result.end, "pages": result.pages, "note": result.note})
+        return result
 
 
 def _end(cycles: Cycles, cycle: Cycle, now: EpochMs) -> None:
     try:
         cycles.end(cycle, now)
     except StoreError as error:
-        logger.warning("The lease of shard %s could not be given back and will run out: %s", cycle.shard, error)
+        logger.warning("a lease could not be given back and will run out", extra={"reason": str(error)})

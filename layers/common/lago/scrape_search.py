@@ -137,11 +137,11 @@ class SearchReader:
                 self._health.failed(source.name, error)
                 break
             except SearchError as error:
-                logger.warning("The page of ad %s is not understood: %s", ad.id, error)
+                logger.warning("an ad's page is not understood", extra={"ad": ad.id, "reason": error.reason})
                 answers[ad.id] = None
             except SourceError as error:
                 # One ad's page that fails for ever must not hold the ad back for ever: unreadable means new.
-                logger.warning("The page of ad %s is unreadable: %s", ad.id, error)
+                logger.warning("an ad's page is unreadable", extra={"ad": ad.id, "reason": error.reason})
                 answers[ad.id] = None
                 break
         return answers

@@ -7,6 +7,7 @@ looks for. So of every URL only scheme and host stay.
 
 import re
 import unicodedata
+from hashlib import blake2b
 from urllib.parse import quote
 
 REASON_BYTES = 500
@@ -17,6 +18,7 @@ REMOVED = "[removed]"
 
 _URL = re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,15}+://)([^\s\"'<>]*)", re.IGNORECASE)
 _URL_AUTHORITY = re.compile(r"[^/?#\\]*")
+_MAIL = re.compile(r"[^\s\"'<>:,;=@]{1,100}@[^\s\"'<>:,;=@]{1,100}")
 _QUERY_STRING = re.compile(r"\?[^\s?=]*+=\S*")
 _SECRETS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -44,11 +46,33 @@ def reason(text: str, *secrets: str, limit: int = REASON_BYTES) -> str:
     line = _one_line(text)
     for secret in sorted(filter(None, map(_one_line, secrets)), key=len, reverse=True):
         line = line.replace(secret, REMOVED).replace(quote(secret, safe=""), REMOVED)
-    line = _URL.sub(_origin, line)
-    line = _QUERY_STRING.sub("", line)
+    return _cut(_without_secrets(line), limit)
+
+
+def masked(text: str) -> str:
+    """`text` for the log: without URLs' paths and queries, what looks like a secret, and mail addresses; lines stay.
+
+    >>> masked("550 <maria@example.org> unknown")
+    '550 <[removed]> unknown'
+    """
+    return _MAIL.sub(REMOVED, _without_secrets(text))
+
+
+def hashed(destination: str) -> str:
+    """A short digest that stands for a destination in the log: the same for the same one, and telling nothing.
+
+    >>> hashed("me")
+    '9ab21c6d'
+    """
+    return blake2b(destination.encode(errors="replace"), digest_size=4).hexdigest()
+
+
+def _without_secrets(text: str) -> str:
+    text = _URL.sub(_origin, text)
+    text = _QUERY_STRING.sub("", text)
     for pattern in _SECRETS:
-        line = pattern.sub(REMOVED, line)
-    return _cut(line, limit)
+        text = pattern.sub(REMOVED, text)
+    return text
 
 
 def _one_line(text: str) -> str:

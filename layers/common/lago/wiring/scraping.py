@@ -14,7 +14,7 @@ from lago import http
 from lago.domain.backoff import SOURCE
 from lago.domain.ids import Milliseconds, SearchId, SourceName
 from lago.host_gate import HostGate
-from lago.http import HttpSettings
+from lago.http import HttpSettings, Observer
 from lago.scrape import ScrapeSettings
 from lago.settings import Environment, http_settings, milliseconds, text, whole
 from lago.sources.base import Source
@@ -61,10 +61,10 @@ class ScrapeFunctionSettings(Struct, frozen=True, kw_only=True):
         )
 
 
-def make_sources(settings: ScrapeFunctionSettings) -> dict[SourceName, Source]:
-    """Every marketplace that this version knows, on the process's one HTTP client."""
+def make_sources(settings: ScrapeFunctionSettings, observer: Observer) -> dict[SourceName, Source]:
+    """Every marketplace that this version knows, on the process's one HTTP client, which `observer` listens to."""
     gate = HostGate(settings.spacing, clock=now, sleep=pause, random=random.random)
-    willhaben = Willhaben(settings.willhaben, http=http.client(settings.http), gate=gate, clock=now)
+    willhaben = Willhaben(settings.willhaben, http=http.client(settings.http, observer), gate=gate, clock=now)
     return {willhaben.name: willhaben}
 
 
