@@ -9,14 +9,14 @@ from lago import http
 from lago.drain import drain
 from lago.observability import logger, observe, observed, publish
 from lago.wiring.clock import deadline, now
-from lago.wiring.sending import DrainFunctionSettings, make_mailboxes, make_operator_alerts, make_sender
+from lago.wiring.sending import DrainFunctionSettings, make_drain_signs, make_mailboxes, make_sender
 
 observe()
 http.close_on_shutdown()
 settings = DrainFunctionSettings.read()
 mailboxes = make_mailboxes(settings.sending)
 sender = make_sender(settings.sending, mailboxes)
-operator_alerts = make_operator_alerts(settings, mailboxes)
+signs = make_drain_signs(settings, mailboxes)
 
 
 @observed
@@ -39,7 +39,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  #
             "Retried": report.tally.retried,
         }
     )
-    operator_alerts.look(report.dead)
+    signs.look(dead=report.dead, pending=report.pending)
     answer: dict[str, Any] = to_builtins(report)
     say = logger.info if report.mailboxes else logger.debug
     say("drained", extra={"report": answer})

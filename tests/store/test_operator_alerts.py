@@ -1,12 +1,15 @@
 """Who runs Lago is told of dead letters: at the first, at most once an hour, and when none is left."""
 
 import pytest
+from msgspec.structs import replace
 
 from lago.domain.ids import DestinationId
 from lago.domain.mailbox import Attempt, Row
 from lago.domain.operator import Told
 from lago.errors import StoreUnavailableError
 from lago.operator_alerts import OperatorAlerts
+from lago.operator_signs import DrainSigns
+from lago.ports import Counts
 from lago.store.dead_letters import DeadLetterStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.operator import OperatorStore
@@ -19,14 +22,14 @@ OPERATOR = DestinationId("ops")
 HOUR = 60 * MINUTE
 
 
-def alerts(post: Post, to: str = "ops", memory: OperatorStore | None = None) -> OperatorAlerts:
+def alerts(post: Post, to: str = "ops", memory: OperatorStore | None = None, running: str = "") -> DrainSigns:
     """One drain's: a process of its own."""
-    return OperatorAlerts(
-        DestinationId(to),
+    return DrainSigns(
+        OperatorAlerts(DestinationId(to), mailboxes=post.mailboxes, memory=memory or OperatorStore(), clock=post.clock),
         mailboxes=post.mailboxes,
         letters=DeadLetterStore(post.mailboxes),
-        memory=memory or OperatorStore(),
         clock=post.clock,
+        running=running,
     )
 
 
@@ -37,8 +40,9 @@ def post() -> Post:
     return made
 
 
-def look(drain: OperatorAlerts, post: Post) -> bool:
-    return drain.look(post.mailboxes.counts()["telegram"].dead if post.mailboxes.counts() else 0)
+def look(drain: DrainSigns, post: Post) -> bool:
+    counts = post.mailboxes.counts().get("telegram", Counts(0, 0))
+    return drain.look(dead=counts.dead, pending=counts.pending)
 
 
 def texts(post: Post) -> list[str]:
@@ -176,7 +180,7 @@ def test_a_message_that_was_queued_and_told_is_not_told_again_by_who_finds_it_ow
     buried(a_letter("1"))
     with monkeypatch.context() as broken:
         keep = OperatorStore.put
-        broken.setattr(OperatorStore, "put", lambda self, told: keep(self, told) if told.owed else away())
+        broken.setattr(OperatorStore, "put", lambda self, told: keep(self, told) if told.due else away())
         look(alerts(post), post)
     assert len(texts(post)) == 1
 
@@ -197,10 +201,10 @@ def test_a_store_that_is_away_does_not_fail_the_drain_and_the_next_one_tells(pos
 
 def test_a_letter_that_the_index_does_not_show_yet_is_told_by_the_next_drain(post, monkeypatch):
     drain = alerts(post)
-    assert not drain.look(1)
+    assert not drain.look(dead=1, pending=0)
     buried(a_letter("1"))
 
-    assert drain.look(1)
+    assert drain.look(dead=1, pending=0)
 
 
 def test_an_idle_drain_asks_once_an_hour(post, monkeypatch):
@@ -213,7 +217,7 @@ def test_an_idle_drain_asks_once_an_hour(post, monkeypatch):
 
     drain = alerts(post, memory=Counted())
     for _ in range(120):
-        drain.look(0)
+        drain.look(dead=0, pending=0)
         post.clock.now += MINUTE
 
     assert len(asked) == 2
@@ -225,6 +229,45 @@ def test_a_destination_that_does_not_exist_is_logged_and_harms_nothing(post, cap
     look(alerts(post, to="nobody"), post)
 
     assert "there is no destination" in caplog.text
+
+
+def test_a_destination_that_refuses_messages_is_told_and_that_it_takes_them_again(post):
+    post.mailboxes.put_destination(a_destination("me"))
+    drain = alerts(post)
+    look(drain, post)
+    post.mailboxes.put_destination(replace(a_destination("me"), disabled="Telegram 403: bot was blocked"))
+    post.clock.now += HOUR
+
+    assert look(drain, post)
+    (text,) = texts(post)
+    assert text.startswith("The destination me takes no messages: Telegram 403: bot was blocked.")
+    post.mailboxes.put_destination(a_destination("me"))
+    post.clock.now += HOUR
+    assert look(drain, post)
+
+    assert texts(post) == ["The destination me takes messages again."]
+
+
+def test_what_waits_for_a_destination_that_was_just_disabled_is_reason_enough_to_look(post):
+    drain = alerts(post)
+    drain.look(dead=0, pending=0)
+    post.mailboxes.put_destination(replace(a_destination("me"), disabled="blocked"))
+
+    assert drain.look(dead=0, pending=1)
+
+
+def test_the_operators_own_destination_is_not_told_about(post):
+    post.mailboxes.put_destination(replace(a_destination("ops", address="9"), disabled="blocked"))
+
+    assert not look(alerts(post), post)
+
+
+def test_a_new_version_is_told_once_and_the_first_is_no_news(post):
+    assert not look(alerts(post, running="Lago 0.1, layer 1"), post)
+    assert look(alerts(post, running="Lago 0.1, layer 2"), post)
+    assert not look(alerts(post, running="Lago 0.1, layer 2"), post)
+
+    assert texts(post) == ["A new version runs: Lago 0.1, layer 2."]
 
 
 def away(*_: object, **__: object) -> None:

@@ -198,5 +198,5 @@ def test_a_block_while_asking_rests_the_source_and_keeps_what_was_found() -> Non
     report = house.cycle()
 
     assert house.told() == [("new_ad", "920000099")]
-    assert report.resting_sources == (WILLHABEN,)
+    assert set(report.resting_because) == {WILLHABEN}
     assert "910000001" not in [known.id for known in house.cursor().window]

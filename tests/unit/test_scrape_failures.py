@@ -34,7 +34,7 @@ def test_an_outage_rests_the_source_and_concludes_nothing(error: Exception, kind
     assert health is not None
     assert (health.kind, health.failures, health.retry_at) == (kind, 1, house.time.now + MINUTE)
     assert report.errors == {"source": 1}
-    assert (report.resting, report.resting_sources) == (1, (WILLHABEN,))
+    assert (report.resting, set(report.resting_because)) == (1, {WILLHABEN})
 
 
 def test_a_resting_source_is_not_read() -> None:

@@ -79,7 +79,7 @@ def test_other_sources_are_not_touched() -> None:
     health = in_cycle(FakeSources(willhaben=BLOCKED), START - 1)
 
     assert health.state(SourceName("other")) is State.OPEN
-    assert health.resting() == (WILLHABEN,)
+    assert health.resting() == {WILLHABEN: "403"}
 
 
 def test_a_long_reason_is_cut() -> None:

@@ -1,31 +1,21 @@
-"""Tells the operator, through a destination of their own, that notifications died, and that none is dead any more."""
+"""Tells whoever runs Lago, through a destination of their own, what is wrong, and when it is over."""
 
 import logging
-from typing import Protocol
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
-from lago.domain.dead_letter import Letters, Wanted
+from msgspec.structs import replace
+
 from lago.domain.event import OperatorAlert
 from lago.domain.ids import Clock, DestinationId, EpochMs
 from lago.domain.mailbox import Row
 from lago.domain.notification import Notification, notification_id
-from lago.domain.operator import HOUR, Told, alerted, may_alert, recovered, settled
-from lago.errors import StoreError
+from lago.domain.operator import Sign, Told, decide, settled
 from lago.ports import Mailboxes
 
 log = logging.getLogger(__name__)
 
-NEWEST = 20
-"""Letters looked at for whose they are."""
-_SAID = 80
 _NOBODY = DestinationId("")
-
-
-class LetterList(Protocol):
-    """The dead letters."""
-
-    def part(self, wanted: Wanted, *, limit: int) -> Letters:
-        """The newest letters that fit."""
-        ...
 
 
 class Memory(Protocol):
@@ -40,79 +30,49 @@ class Memory(Protocol):
         ...
 
 
+class Reported(NamedTuple):
+    """`queued` messages are on their way; `again` is when something kept back may be told, None for nothing."""
+
+    queued: int
+    again: EpochMs | None
+
+
 class OperatorAlerts:
-    """Looks at the dead letters after a drain."""
+    """Decides what is told, and puts it into the operator's mailbox."""
 
     def __init__(
-        self,
-        destination: DestinationId = _NOBODY,
-        *,
-        mailboxes: Mailboxes,
-        letters: LetterList,
-        memory: Memory,
-        clock: Clock,
+        self, destination: DestinationId = _NOBODY, *, mailboxes: Mailboxes, memory: Memory, clock: Clock
     ) -> None:
         """`destination` is told; an empty one tells nobody."""
-        self._destination, self._mailboxes, self._letters = destination, mailboxes, letters
-        self._memory, self._clock = memory, clock
-        self._count: int | None = None
-        self._again = EpochMs(0)
+        self.destination = destination
+        self._mailboxes, self._memory, self._clock = mailboxes, memory, clock
 
-    def look(self, dead: int) -> bool:
-        """Tell what is to be told while there are `dead` letters; says whether a message was queued.
+    def report(self, scope: Iterable[str], signs: Iterable[Sign], *, running: str = "") -> Reported:
+        """Tell what is to be told of `signs` (see `decide`). Raises StoreError: whoever looks next reports again.
 
-        Reads nothing while their number stays the same, but once an hour: an idle drain costs what it did. Never
-        raises for a store that is away: the next drain looks again.
+        Decided first, then queued: of two that decide at once one does, and what one that dies leaves undone is done
+        by the next.
         """
-        now = self._clock()
-        if not self._destination or (dead == self._count and now < self._again):
-            return False
-        try:
-            return self._look(dead, now)
-        except StoreError as error:
-            log.warning("could not tell the operator", extra={"reason": str(error)})
-            self._count = None
-            return False
+        if not self.destination:
+            return Reported(0, None)
+        now, before = self._clock(), self._memory.told()
+        told, again = decide(before, scope, signs, now, running=running)
+        if told != before:
+            told = replace(told, version=before.version + 1)
+            if not self._memory.put(told):
+                return Reported(0, now)
+        if told.due:
+            self._queue(told.due)
+            self._memory.put(replace(settled(told), version=told.version + 1))
+        return Reported(len(told.due), again)
 
-    def _look(self, dead: int, now: EpochMs) -> bool:
-        told = self._memory.told()
-        told = self._queue(told)  # by one that stopped in between
-        self._count, self._again = dead, EpochMs(now + HOUR)
-        if not dead:
-            return self._tell(recovered(told, now)) if told.open else False
-        if not may_alert(told, now):
-            self._again = EpochMs((told.alerted or now) + HOUR)
-            return False
-        # what died since the last alert; all that is dead when it was said since that none is
-        since = EpochMs(told.alerted + 1) if told.open and told.alerted is not None else None
-        newest = self._letters.part(Wanted(since=since), limit=NEWEST).rows
-        others = [row for row in newest if row.notification.destination != self._destination]
-        if not newest and not told.open:
-            self._count = None  # counted, but not in the index yet: the next drain looks again
-        if not others:
-            return False  # a destination that fails is not told about its own letters
-        return self._tell(alerted(told, _text(dead, others[0]), now))
-
-    def _tell(self, told: Told) -> bool:
-        """Decide first, then queue: of two drains that decide at once one does."""
-        if not self._memory.put(told):
-            self._count = None
-            return False
-        self._queue(told)
-        return True
-
-    def _queue(self, told: Told) -> Told:
-        if told.owed is None:
-            return told
-        head = self._mailboxes.head(self._destination)
+    def _queue(self, alerts: tuple[OperatorAlert, ...]) -> None:
+        head = self._mailboxes.head(self.destination)
         if head is None:
-            log.error("there is no destination for alerts to the operator", extra={"destination": self._destination})
-        else:
-            row = _row(self._destination, told.owed)
-            self._mailboxes.enqueue(head.destination, (row,), now=self._clock())
-        after = settled(told)
-        self._memory.put(after)
-        return after
+            log.error("there is no destination for alerts to the operator", extra={"destination": self.destination})
+            return
+        rows = tuple(_row(self.destination, alert) for alert in alerts)
+        self._mailboxes.enqueue(head.destination, rows, now=self._clock())
 
 
 def _row(destination: DestinationId, alert: OperatorAlert) -> Row:
@@ -125,11 +85,3 @@ def _row(destination: DestinationId, alert: OperatorAlert) -> Row:
         search_url="",
     )
     return Row(notification=notification, created=alert.found, next_attempt_at=alert.found)
-
-
-def _text(dead: int, newest: Row) -> str:
-    note = newest.notification
-    said = newest.history[-1].reason[:_SAID] if newest.history else ""
-    letters = "1 dead letter" if dead == 1 else f"{dead} dead letters"
-    why = f"{newest.dead_reason}: {said}" if said else str(newest.dead_reason)
-    return f"{letters}; the newest: {note.kind} to {note.destination} ({why}). `lago dead list` shows them."

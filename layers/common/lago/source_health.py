@@ -38,13 +38,14 @@ class SourceHealth:
         self._lock = Lock()
         self._states: dict[SourceName, State] = {}
         self._before: dict[SourceName, Health | None] = {}
+        self._now: dict[SourceName, Health | None] = {}
 
     def state(self, source: SourceName) -> State:
         """Read from the table once a cycle."""
         with self._lock:
             if source not in self._states:
                 health = self._store.health(source)
-                self._before[source] = health
+                self._before[source] = self._now[source] = health
                 self._states[source] = _state(health, self._clock())
             return self._states[source]
 
@@ -72,12 +73,17 @@ class SourceHealth:
             if self._states[source] is State.RESTING:
                 return
             self._states[source] = State.RESTING
-            self._store.set_health(source, self._worse(self._before[source], error))
+            worse = self._now[source] = self._worse(self._before[source], error)
+            self._store.set_health(source, worse)
 
-    def resting(self) -> tuple[SourceName, ...]:
-        """The sources that are not being read now."""
+    def resting(self) -> dict[SourceName, str]:
+        """The sources that are not being read now, and why."""
         with self._lock:
-            return tuple(sorted(name for name, state in self._states.items() if state is State.RESTING))
+            return {
+                name: health.reason
+                for name, health in sorted(self._now.items())
+                if health is not None and self._states[name] is State.RESTING
+            }
 
     def _worse(self, before: Health | None, error: SourceError) -> Health:
         now = self._clock()

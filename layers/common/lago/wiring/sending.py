@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterEr
 from botocore.config import Config
 from msgspec import Struct
 
-from lago import drain, http, notify
+from lago import __version__, drain, http, notify
 from lago.channels.base import Channel
 from lago.channels.telegram import TelegramChannel
 from lago.courier import Courier, DeliverySettings
@@ -19,6 +19,7 @@ from lago.domain.kinds import Policies
 from lago.errors import SettingError
 from lago.http import HttpSettings
 from lago.operator_alerts import OperatorAlerts
+from lago.operator_signs import DrainSigns
 from lago.settings import Environment, kind_policies, milliseconds, number, queue_shards, text, whole
 from lago.store.dead_letters import DeadLetterStore
 from lago.store.deliveries import DeliveryStore
@@ -54,6 +55,8 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
     token_parameter: str
     queue_shards: int
     log_days: int
+    operator: DestinationId = DestinationId("")
+    """Who is told that something is wrong."""
 
     @classmethod
     def read(cls, environment: Environment = os.environ) -> "SendingSettings":
@@ -75,16 +78,17 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
             token_parameter=text(environment, "TELEGRAM_TOKEN_PARAMETER"),
             queue_shards=queue_shards(environment),
             log_days=whole(environment, "DELIVERY_LOG_DAYS", 400, low=1, high=3650),
+            operator=DestinationId(text(environment, "OPERATOR_DESTINATION", "")),
         )
 
 
 class DrainFunctionSettings(Struct, frozen=True, kw_only=True):
-    """The drain function: `batch` mailboxes a round, no send after `budget` ms; `operator` is told of dead letters."""
+    """The drain function: `batch` mailboxes a round, no send after `budget` ms; `running` names this version."""
 
     sending: SendingSettings
     batch: int
     budget: Milliseconds
-    operator: DestinationId = DestinationId("")
+    running: str = ""
 
     @classmethod
     def read(cls, environment: Environment = os.environ) -> "DrainFunctionSettings":
@@ -93,8 +97,14 @@ class DrainFunctionSettings(Struct, frozen=True, kw_only=True):
             sending=SendingSettings.read(environment),
             batch=whole(environment, "DRAIN_BATCH", 50, low=1, high=500),
             budget=milliseconds(environment, "DRAIN_SECONDS", 20, low=1, high=60),
-            operator=DestinationId(text(environment, "OPERATOR_DESTINATION", "")),
+            running=_running(text(environment, "LAYER", "")),
         )
+
+
+def _running(layer: str) -> str:
+    """A name for what runs: the package's version, and that of the layer (an ARN), which each deploy of code raises."""
+    number = layer.rpartition(":")[2]
+    return f"Lago {__version__}, layer {number}" if number else f"Lago {__version__}"
 
 
 class ParameterSecrets:
@@ -146,12 +156,17 @@ def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
     return Sender(courier, SearchStore())
 
 
-def make_operator_alerts(settings: DrainFunctionSettings, mailboxes: MailboxStore) -> OperatorAlerts:
-    """What tells the operator of dead letters."""
-    return OperatorAlerts(
-        settings.operator,
+def make_operator_alerts(settings: SendingSettings, mailboxes: MailboxStore) -> OperatorAlerts:
+    """What tells whoever runs Lago."""
+    return OperatorAlerts(settings.operator, mailboxes=mailboxes, memory=OperatorStore(), clock=now)
+
+
+def make_drain_signs(settings: DrainFunctionSettings, mailboxes: MailboxStore) -> DrainSigns:
+    """What looks at the queue for that."""
+    return DrainSigns(
+        make_operator_alerts(settings.sending, mailboxes),
         mailboxes=mailboxes,
         letters=DeadLetterStore(mailboxes),
-        memory=OperatorStore(),
         clock=now,
+        running=settings.running,
     )
