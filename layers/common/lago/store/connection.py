@@ -6,9 +6,12 @@ read, 3 retries) would outlive a function.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import batched
+from time import sleep
+from typing import Any
 
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
@@ -25,6 +28,10 @@ READ_SECONDS = 4
 RETRIES = 2
 TRIES = 4
 """How often a write is tried that meets transactions on the same item."""
+KEYS_AT_ONCE = 100
+"""Keys a batch may ask for: DynamoDB's own limit."""
+PAUSES = (0.05, 0.1, 0.2)
+"""Seconds before keys are asked for again of which none was answered: DynamoDB wants growing ones."""
 
 _CONDITION = "ConditionalCheckFailed"
 _BUSY = "TransactionConflict"
@@ -81,6 +88,32 @@ def find[M: Table](model: type[M], hash_key: str, range_key: str, *, consistent:
             return model.get(hash_key, range_key, consistent_read=consistent)
         except DoesNotExist:
             return None
+
+
+def find_all[M: Table](model: type[M], keys: Iterable[tuple[str, str]]) -> list[M]:
+    """The items under these keys, those that exist, read consistently. Raises StoreUnavailableError.
+
+    DynamoDB answers a part when it is asked too fast, and names the rest (`UnprocessedKeys`). pynamodb would ask for it
+    at once and for ever; here it is asked for again while it gets less, else after pauses, and given up at last.
+    """
+    found: list[M] = []
+    with translated():
+        table = model._get_connection()
+        meta = table.get_meta_table()
+        wanted = [{meta.hash_keyname: key[0], meta.range_keyname: key[1]} for key in dict.fromkeys(keys)]
+        for chunk in batched(wanted, KEYS_AT_ONCE, strict=False):
+            left: Sequence[Any] = chunk
+            pauses = iter(PAUSES)
+            while left:
+                answer = table.batch_get_item(left, consistent_read=True)
+                found += [model.from_raw_data(item) for item in answer["Responses"].get(table.table_name, ())]
+                asked, left = len(left), answer["UnprocessedKeys"].get(table.table_name, {}).get("Keys", ())
+                if len(left) == asked:
+                    pause = next(pauses, None)
+                    if pause is None:
+                        raise StoreUnavailableError("DynamoDB: keys are left unprocessed, again and again")
+                    sleep(pause)
+    return found
 
 
 @contextmanager

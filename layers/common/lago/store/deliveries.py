@@ -7,7 +7,7 @@ from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from lago.domain.event import AdEvent, Event
 from lago.domain.ids import DestinationId, EpochMs, Minor
 from lago.domain.resolve import Told
-from lago.store.connection import Table, table_name, translated
+from lago.store.connection import Table, find_all, table_name, translated
 
 DAY_MS = 86_400_000
 
@@ -44,12 +44,10 @@ class DeliveryStore:
         An item past its TTL counts although DynamoDB may keep it for days more: known for longer harms nobody.
         """
         keys = [(destination, name) for name in sorted({event.subject for event in events})]
-        with translated():
-            items = DeliveryItem.batch_get(keys, consistent_read=True)
-            return {
-                item.ad: Told(None if item.price is None else Minor(int(item.price)), EpochMs(int(item.told_at)))
-                for item in items
-            }
+        return {
+            item.ad: Told(None if item.price is None else Minor(int(item.price)), EpochMs(int(item.told_at)))
+            for item in find_all(DeliveryItem, keys)
+        }
 
     def log(self, destination: DestinationId, events: Iterable[Event], now: EpochMs) -> None:
         """Note that the far side acknowledged these events. Twice is once."""

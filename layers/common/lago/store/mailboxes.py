@@ -14,7 +14,7 @@ from lago.domain.mailbox import Head, Row, Settlement
 from lago.domain.notification import Destination
 from lago.domain.protocol import Guard, Standing
 from lago.errors import ConflictError
-from lago.store.connection import TRIES, find, transaction, translated, update
+from lago.store.connection import TRIES, find, find_all, transaction, update
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of
 from lago.store.queue_reads import QueueReads
 from lago.store.queue_writes import after, compiled, due, under_claim, write_rows
@@ -177,9 +177,8 @@ class MailboxStore(QueueReads):
         raise ConflictError("a mailbox changed under its claim, again and again")
 
     def _standings(self, destination: DestinationId, ids: Iterable[NotificationId]) -> dict[str, Standing]:
-        with translated():
-            found = QueueItem.batch_get([(destination, id_) for id_ in ids], consistent_read=True)
-            return {item.id: Standing.WAITING if item.died_at is None else Standing.DEAD for item in found}
+        found = find_all(QueueItem, ((destination, id_) for id_ in ids))
+        return {item.id: Standing.WAITING if item.died_at is None else Standing.DEAD for item in found}
 
     def acknowledge(self, destination: Destination, ids: Iterable[NotificationId]) -> None:
         """Remove delivered rows, waiting or dead, whoever holds the mailbox: a success is accepted from any epoch."""

@@ -8,7 +8,7 @@ import msgspec
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row
 from lago.ports import Counts, DueMailbox
-from lago.store.connection import find, translated
+from lago.store.connection import find, find_all, translated
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, row_of
 
 __all__ = ["Counts", "DueMailbox", "QueueReads"]
@@ -89,6 +89,4 @@ class QueueReads:
 
     def known(self, destination: DestinationId, ids: Iterable[NotificationId]) -> set[str]:
         """Which of these rows are there, waiting or dead."""
-        keys = [(destination, id_) for id_ in ids]
-        with translated():
-            return {item.id for item in QueueItem.batch_get(keys, consistent_read=True)}
+        return {item.id for item in find_all(QueueItem, ((destination, id_) for id_ in ids))}
