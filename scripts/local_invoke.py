@@ -33,12 +33,16 @@ SECONDS = 180
 Answer = Mapping[str, Any]
 
 EXPECTED: dict[str, tuple[str, Callable[[Answer], bool]]] = {
-    "Drain": ("nothing pending and nothing dead", lambda answer: answer["pending"] == answer["dead"] == 0),
-    "Scrape": ("no search and no failure", lambda answer: not answer["skipped"] and not answer["errors"]),
-    "Notify": ("no failed record", lambda answer: answer["batchItemFailures"] == []),
-    "Api": ("figures", lambda answer: answer["statusCode"] == 200 and "pending" in json.loads(answer["body"])),
+    "drain": ("nothing pending and nothing dead", lambda answer: answer["pending"] == answer["dead"] == 0),
+    "scrape": ("no search and no failure", lambda answer: not answer["skipped"] and not answer["errors"]),
+    "notify": ("no failed record", lambda answer: answer["batchItemFailures"] == []),
+    "api": ("figures", lambda answer: answer["statusCode"] == 200 and "pending" in json.loads(answer["body"])),
+    "api-dead-letters": (
+        "no dead letter",
+        lambda answer: answer["statusCode"] == 200 and json.loads(answer["body"]) == {"letters": [], "cursor": None},
+    ),
 }
-"""What each function answers to its event in `events/` while nothing is watched."""
+"""What a function answers to each event in `events/` while nothing is watched; the event is named after it."""
 
 
 def main() -> int:
@@ -55,7 +59,7 @@ def main() -> int:
             stack.deploy({"ScheduleState": "DISABLED"})
             with reachable(stack) as endpoint:
                 variables = write_variables(stack, endpoint)
-                failed = [name for name in EXPECTED if not answers(stack, name, endpoint, variables, pull=pull)]
+                failed = [event for event in EXPECTED if not answers(stack, event, endpoint, variables, pull=pull)]
     except LocalStackError as error:
         print(f"lago: {error.sentence} {f'({error.log})' if error.log else ''}", file=sys.stderr)
         return 1
@@ -111,19 +115,19 @@ def write_variables(stack: LocalStack, endpoint: str) -> Path:
     return file
 
 
-def answers(stack: LocalStack, name: str, endpoint: str, variables: Path, *, pull: bool) -> bool:
-    """Invoke one function with its event and say whether it answered as expected."""
+def answers(stack: LocalStack, event: str, endpoint: str, variables: Path, *, pull: bool) -> bool:
+    """Invoke the function of the event and say whether it answered as expected."""
     sam = ROOT / ".venv" / "sam" / "bin" / "sam"
     command = [
-        *(str(sam), "local", "invoke", f"{name}Function", "--config-env", "local"),
+        *(str(sam), "local", "invoke", f"{event.partition('-')[0].capitalize()}Function", "--config-env", "local"),
         *("--template-file", str(HOME / "build" / "template.yaml")),
-        *("--event", str(ROOT / "events" / f"{name.lower()}.json")),
+        *("--event", str(ROOT / "events" / f"{event}.json")),
         *("--env-vars", str(variables)),
         *("--parameter-overrides", "Architecture=x86_64", f"AwsEndpointUrl={endpoint}"),
         *("--add-host", "host.docker.internal:host-gateway"),
         *([] if pull else ["--skip-pull-image"]),
     ]
-    log = HOME / "log" / f"invoke-{name.lower()}.log"
+    log = HOME / "log" / f"invoke-{event}.log"
     with log.open("w") as output:
         done = subprocess.run(
             command,
@@ -135,13 +139,13 @@ def answers(stack: LocalStack, name: str, endpoint: str, variables: Path, *, pul
             timeout=SECONDS,
             check=False,
         )
-    expected, holds = EXPECTED[name]
+    expected, holds = EXPECTED[event]
     good = done.returncode == 0 and is_as_expected(done.stdout, holds)
     if good:
-        print(f"lago: {name.lower()} answered with {expected}", flush=True)
+        print(f"lago: {event} answered with {expected}", flush=True)
     else:
         print(
-            f"lago: {name.lower()} did not answer with {expected} (exit code {done.returncode}): see {log}",
+            f"lago: {event} did not answer with {expected} (exit code {done.returncode}): see {log}",
             file=sys.stderr,
         )
     return good

@@ -13,6 +13,7 @@ import pytest
 
 from lago.domain.ids import SearchId
 from lago.domain.query import shard_of
+from scripts.local_invoke import EXPECTED
 from tests.infra.stack import FUNCTIONS, ROOT, Stack, source
 
 CONFIG: dict[str, Any] = {
@@ -60,9 +61,13 @@ def test_environments_are_different_stacks_and_a_deploy_without_changes_is_no_fa
         assert "CAPABILITY_IAM" in deploy["capabilities"]
 
 
-def test_every_function_has_an_event_to_be_invoked_with() -> None:
-    for name in FUNCTIONS:
-        assert isinstance(json.loads((ROOT / "events" / f"{name}.json").read_text()), dict)
+def test_every_function_has_an_event_and_every_event_is_invoked() -> None:
+    events = {file.stem for file in (ROOT / "events").glob("*.json")} - {"env"}
+
+    assert events == set(EXPECTED)
+    assert {event.partition("-")[0] for event in events} == set(FUNCTIONS)
+    for event in events:
+        assert isinstance(json.loads((ROOT / "events" / f"{event}.json").read_text()), dict)
 
 
 def test_the_stream_event_passes_the_streams_filter_and_names_a_search() -> None:

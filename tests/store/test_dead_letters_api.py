@@ -14,10 +14,12 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from lago.store.queue_reads import Counts
 from lago.wiring.clock import now
+from scripts.local_invoke import EXPECTED
 from tests.builders import ME, NOW, an_event
 from tests.store.test_dead_letters import a_letter, ads, buried
 
-APP = Path(__file__).parents[2] / "functions" / "api" / "app.py"
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "functions" / "api" / "app.py"
 
 
 class Context(NamedTuple):
@@ -104,6 +106,14 @@ def test_letters_are_listed_by_destination_kind_and_reason(ask):
 
 
 HOUR = 3_600_000
+
+
+@pytest.mark.parametrize("event", ["api", "api-dead-letters"])
+def test_the_events_for_local_invocations_are_answered_as_they_are_expected(handler, event):
+    answer = handler(json.loads((ROOT / "events" / f"{event}.json").read_text()), Context())
+
+    _, holds = EXPECTED[event]
+    assert holds(answer)
 
 
 @pytest.mark.parametrize(
