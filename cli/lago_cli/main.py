@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from lago import __version__
-from lago_cli import carry, cycle, dead, destination, search, setup, stats, watch
+from lago_cli import carry, cycle, dead, destination, doctor, search, setup, stats, watch
 from lago_cli.errors import explain
 from lago_cli.output import remark, say
 
@@ -85,6 +85,7 @@ app.command("cycle")(cycle.cycle)
 app.add_typer(dead.app, name="dead")
 app.command("setup")(setup.setup)
 app.add_typer(destination.app, name="destination")
+app.command("doctor")(doctor.doctor)
 app.command("export")(carry.export)
 app.command("import")(carry.import_)
 start.__doc__ = HELP
