@@ -1,4 +1,4 @@
-"""Turns a request into a reply: the market's pages and Telegram's answers, with the faults that apply."""
+"""Turns a request into a reply: the market's pages, Telegram's and the hooks' answers, with the faults that apply."""
 
 import json
 import random
@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qs
 
-from simulator import pages
+from simulator import hooks, pages
 from simulator.bot_params import Answer, TelegramError, too_many
 from simulator.checks import NoSuchThingError
 from simulator.faults import Asked, Fault
+from simulator.hooks import HookAnswer, Incoming
 from simulator.market import ResultPage
 from simulator.searching import NEWEST, SearchRequest, in_order, parse
 from simulator.world import World
@@ -66,6 +67,29 @@ def telegram_reply(world: World, token: str, method: str, params: Mapping[str, o
             return _json(answer)
 
         return _with_faults(world, faults, honest, _telegram_error)
+
+
+def hook_reply(world: World, asked: Incoming) -> Reply:
+    """A message for Slack, Discord, ntfy or a webhook, saved before it is answered."""
+    with world.lock:
+        words = asked.body.decode("utf-8", "replace")
+        path = f"{asked.path}?{asked.query}"
+        faults = world.faults.take(Asked(target=asked.service, path=path, method=asked.verb, text=words))
+
+        def honest() -> Reply:
+            answer = world.hooks.take(asked)
+            world.save()
+            return _hook_answer(answer)
+
+        def refusal(fault: Fault) -> Reply:
+            return _hook_answer(hooks.refusal(asked.service, fault.status, fault.retry_after))
+
+        return _with_faults(world, faults, honest, refusal)
+
+
+def _hook_answer(answer: HookAnswer) -> Reply:
+    body = answer.body.encode()
+    return Reply(status=answer.status, content_type=answer.content_type, body=body, headers=answer.headers)
 
 
 def _with_faults(

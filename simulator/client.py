@@ -65,6 +65,20 @@ class SentMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HookPost:
+    """A message that Slack, Discord, ntfy or a webhook took; `path` stands after the service's name."""
+
+    id: int
+    service: str
+    path: str
+    query: str
+    time: int
+    headers: Json
+    raw: str
+    json: Json | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FaultView:
     """A fault; `served` counts the requests that it hit, `made` the ads that shift_rows moved."""
 
@@ -199,6 +213,19 @@ class Simulator:
     def say(self, chat: int | str, text: str) -> int:
         """The person writes to the bot; how many updates the webhook took at once (0 without one)."""
         return int(self._call("POST", "telegram/say", {"chat": chat, "text": text})["delivered"])
+
+    def hook_url(self, service: str) -> str:
+        """What stands in for the service's origin (slack, discord, ntfy, webhook)."""
+        return f"{self.base}/_hooks/{service}"
+
+    def posts(self, service: str = "") -> list[HookPost]:
+        """What was taken below /_hooks/, of one service or of all, oldest first."""
+        query = f"?service={service}" if service else ""
+        return [_read(HookPost, post) for post in self._call("GET", f"hooks/posts{query}")]
+
+    def clear_posts(self) -> None:
+        """Forget them."""
+        self._call("DELETE", "hooks/posts")
 
     def rate_limit(self, *, on: bool) -> None:
         """1 message a second for each chat, 20 a minute for each group, 30 a second in all: 429 beyond."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
-from simulator import checks, control_ads, control_telegram
+from simulator import checks, control_ads, control_hooks, control_telegram
 from simulator.checks import BadControlError, Body, NoSuchThingError
 from simulator.world import LoadedPage, World
 
@@ -157,6 +157,8 @@ _ROUTES: tuple[tuple[str, str, Route], ...] = (
     ("POST", r"/_control/telegram/chats", control_telegram.set_chat),
     ("POST", r"/_control/telegram/say", control_telegram.say),
     ("POST", r"/_control/telegram/options", control_telegram.options),
+    ("GET", r"/_control/hooks/posts", control_hooks.posts),
+    ("DELETE", r"/_control/hooks/posts", control_hooks.clear_posts),
     ("GET", r"/_control/clock", _get_clock),
     ("POST", r"/_control/clock", _set_clock),
     ("POST", r"/_control/live", _live),

@@ -7,7 +7,7 @@ from typing import Literal, cast, get_args
 from simulator import checks
 from simulator.checks import BadControlError, NoSuchThingError
 
-Target = Literal["market", "telegram"]
+Target = Literal["market", "telegram", "slack", "discord", "ntfy", "webhook"]
 Kind = Literal[
     "status",
     "garbage",
@@ -51,7 +51,8 @@ class Asked:
 class Fault:
     """`times` None means until cleared; the first `after` matching requests are spared.
 
-    `path` is a part of path and query, `method` a Bot API method, `chat` a chat id: empty ones match everything.
+    `path` is a part of path and query, `method` a Bot API method (below /_hooks/ the HTTP verb), `chat` a chat id:
+    empty ones match everything.
     """
 
     id: str
@@ -63,7 +64,7 @@ class Fault:
     method: str = ""
     chat: str = ""
     text: str = ""
-    """A part of the raw text or caption: lets one message be poisonous."""
+    """A part of the raw text or caption, or of the body of a post: lets one message be poisonous."""
     status: int = 500
     retry_after: int | None = None
     seconds: float = 0.0
@@ -111,7 +112,7 @@ class Faults:
         checks.only(body, known)
         target, kind = checks.text(body, "target", "market"), checks.text(body, "kind")
         if target not in get_args(Target):
-            raise BadControlError("target", f"expected market or telegram, got {target!r}")
+            raise BadControlError("target", f"expected one of {', '.join(get_args(Target))}, got {target!r}")
         if kind not in get_args(Kind):
             raise BadControlError("kind", f"expected one of {', '.join(get_args(Kind))}, got {kind!r}")
         if (kind in MARKET_ONLY and target != "market") or (kind == "refuse_photo" and target != "telegram"):

@@ -1,4 +1,4 @@
-"""HTTP/1.1 with keep-alive around a World: market below /iad/, Telegram below /bot…/, control below /_control/."""
+"""HTTP/1.1 with keep-alive around a World: market below /iad/, Telegram below /bot…/, /_hooks/, /_control/."""
 
 import gzip
 import itertools
@@ -16,7 +16,8 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, unquote
 
 from simulator import control
-from simulator.answering import JSON, Reply, market_reply, telegram_reply
+from simulator.answering import JSON, Reply, hook_reply, market_reply, telegram_reply
+from simulator.hooks import incoming
 from simulator.stats import Asked
 from simulator.world import StateFileError, World, query_of
 
@@ -130,8 +131,10 @@ class Handler(BaseHTTPRequestHandler):
             self._control(path, query, body)
             return
         bot = _BOT.fullmatch(unquote(path))
-        target = "telegram" if bot else "market"
-        shown = f"/bot<token>/{bot[2]}" if bot else self.path
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        hook = incoming(self.command, path, query, headers, body) if path.startswith("/_hooks/") else None
+        target = hook.service if hook else "telegram" if bot else "market"
+        shown = f"/_hooks/{hook.service}" if hook else f"/bot<token>/{bot[2]}" if bot else self.path
         asked = Asked(
             time=self.owner.world.clock(),
             target=target,
@@ -141,12 +144,13 @@ class Handler(BaseHTTPRequestHandler):
             connection=self.number,
             reused=False,
         )
-        headers = {name.lower(): value for name, value in self.headers.items()}
         with self.owner.world.stats.request(asked, headers):
             if bot:
                 params = self._params(query, body)
                 self._long_poll(bot[2], params)
                 reply = telegram_reply(self.owner.world, bot[1], bot[2], params)
+            elif hook:
+                reply = hook_reply(self.owner.world, hook)
             else:
                 reply = market_reply(self.owner.world, path, query)
             self._wait(reply)

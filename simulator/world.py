@@ -1,4 +1,4 @@
-"""All that the simulator is made of, behind one lock: market, Telegram, faults, loaded pages, clock, state file."""
+"""All that the simulator is made of, behind one lock: market, Telegram, hooks, faults, loaded pages, clock, state."""
 
 import contextlib
 import json
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from simulator.ads import Ad
 from simulator.clock import Clock
 from simulator.faults import Faults
+from simulator.hooks import Hooks
 from simulator.market import Market
 from simulator.stats import Stats
 from simulator.telegram import DEFAULT_CHAT, DEFAULT_TOKEN, Telegram
@@ -36,7 +37,7 @@ class LoadedPage:
 
 @dataclass(kw_only=True)
 class World:
-    """One simulator. Hold `lock` while you touch market, telegram, faults or pages, and `save` after changes."""
+    """One simulator. Hold `lock` while you touch market, telegram, hooks, faults or pages, and `save` after changes."""
 
     seed: int = 1
     ads: int = ADS
@@ -53,6 +54,7 @@ class World:
     pages: list[LoadedPage] = field(default_factory=list)
     market: Market = field(init=False)
     telegram: Telegram = field(init=False)
+    hooks: Hooks = field(init=False)
 
     def __post_init__(self) -> None:
         self.begin()
@@ -60,13 +62,14 @@ class World:
             self._load(self.state)
 
     def begin(self) -> None:
-        """A new market and an empty Telegram, as the seed says; faults and loaded pages go."""
+        """A new market, an empty Telegram and no posts, as the seed says; faults and loaded pages go."""
         with self.lock:
             self.market = Market(self.seed, self.clock, self.ads)
             self.telegram = Telegram(self.clock, self.tokens)
             self.telegram.chats.clear()
             for chat in self.chats:
                 self.telegram.set_chat(chat)
+            self.hooks = Hooks(self.clock)
             self.faults = Faults()
             self.pages = []
 
@@ -87,6 +90,7 @@ class World:
                 "clock": self.clock.to_json(),
                 "market": self.market.to_json(),
                 "telegram": self.telegram.to_json(),
+                "hooks": self.hooks.to_json(),
             }
             written = self.state.with_name(self.state.name + ".new")
             try:
@@ -110,6 +114,8 @@ class World:
             self.market = Market.from_json(data["market"], self.clock)
             self.seed = self.market.seed
             self.telegram.load(data["telegram"])
+            if "hooks" in data:  # files of earlier versions have none
+                self.hooks.load(data["hooks"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise StateFileError(f"cannot read {path}: {error!r}; move the file away to begin a new market") from error
 
