@@ -162,6 +162,7 @@ class AwsDeployment:
                     group=log_group,
                     stream=each["logStreamName"],
                     text=each["message"],
+                    id=each.get("eventId", ""),
                 )
 
     def _client(self, service: str) -> Any:

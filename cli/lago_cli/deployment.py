@@ -87,6 +87,8 @@ class LogLine(Struct, frozen=True, kw_only=True):
     group: str
     stream: str
     text: str
+    id: str = ""
+    """AWS's own; empty where the cloud gives none."""
 
 
 class Deployment(Protocol):
