@@ -63,7 +63,7 @@ def whole(message: Message, time_zone: str, room: Room) -> Rich:
         if not room.holds(with_rest):
             break
         fitting = with_rest
-    return fitting
+    return shortened(fitting, room)
 
 
 def lines_of(text: Rich) -> list[Rich]:

@@ -10,7 +10,7 @@ import msgspec
 
 from lago.channels.clean import cut, utf16_length, web_link
 from lago.channels.club import GAP, lines_of, listed, packed, whole
-from lago.channels.discord.markdown import escaped, fitting, to_content
+from lago.channels.discord.markdown import content, escaped, fitting, to_content
 from lago.channels.rich import Rich, Room, Span, shortened, visible_length
 from lago.channels.wording import is_club, words
 from lago.domain.event import AdEvent, EventKind
@@ -45,7 +45,7 @@ def forms(message: Message, time_zone: str) -> list[bytes]:
     """All ways to send a message, richest first; the last has nothing that Discord could fail to parse or to show."""
     club = is_club(message)
     rich = _club(message) if club else {"embeds": [_single(message, time_zone)]}
-    text = to_content(whole(message, time_zone, _PLAIN))
+    text = content(whole(message, time_zone, _PLAIN), CONTENT_UNITS)
     return [msgspec.json.encode(way | _QUIET) for way in (rich, {"content": text, "flags": _SUPPRESS_EMBEDS})]
 
 

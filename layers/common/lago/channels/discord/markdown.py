@@ -31,6 +31,12 @@ def to_content(text: Rich) -> str:
     return "".join(f"{escaped(span.text)} <{_link(span.href)}>" if span.href else escaped(span.text) for span in text)
 
 
+def content(text: Rich, units: int) -> str:
+    """`to_content` of at most `units`: without its links and cut, where escaping made it too long."""
+    shown = to_content(text)
+    return shown if utf16_length(shown) <= units else _cut(text, units)
+
+
 def fitting(text: Rich, units: int) -> str:
     """The text as Markdown of at most `units`: without its links when it is too long with them, then cut."""
     shown = to_markdown(text)
@@ -39,6 +45,10 @@ def fitting(text: Rich, units: int) -> str:
     bare = to_markdown(tuple(Span(span.text, span.style) for span in text))
     if utf16_length(bare) <= units:
         return bare
+    return _cut(text, units)
+
+
+def _cut(text: Rich, units: int) -> str:
     return escaped(cut("".join(span.text for span in text), units // _LONGEST_ESCAPE))
 
 

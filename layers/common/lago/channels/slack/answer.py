@@ -37,8 +37,8 @@ _REFUSED_FOR_GOOD = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.GONE
 _HINT = " (make a new webhook and add the destination anew)"
 
 
-def judge(reply: Reply, *, now: EpochMs, url: str) -> Outcome:
-    """The meaning of an answer; `url` is kept out of the reason. Never raises."""
+def judge(reply: Reply, *, now: EpochMs, secrets: tuple[str, ...]) -> Outcome:
+    """The meaning of an answer; `secrets` are kept out of the reason. Never raises."""
     said = reply.content[:500].decode(errors="replace").strip()
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = gate(retry_after_ms(reply.headers, now))
@@ -54,7 +54,7 @@ def judge(reply: Reply, *, now: EpochMs, url: str) -> Outcome:
         return Outcome(kind=OutcomeKind.OUTAGE, reason=text)
     kind = _class(reply.status, word[0])
     hint = _HINT if kind is OutcomeKind.DESTINATION else ""
-    return Outcome(kind=kind, reason=reason(f"Slack {reply.status}: {said}{hint}", url))
+    return Outcome(kind=kind, reason=reason(f"Slack {reply.status}: {said}{hint}", *secrets))
 
 
 def _class(status: int, word: str) -> OutcomeKind:

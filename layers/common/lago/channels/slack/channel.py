@@ -53,12 +53,13 @@ class SlackChannel:
             problem = "is not the URL of a Slack webhook" if secret.strip() else "is missing"
             text = f"the destination's secret {problem}: add the destination anew"
             return Outcome(kind=OutcomeKind.DESTINATION, reason=text)
+        secrets = (secret.strip(), url, url.rpartition("/")[2])
         return self._posting.send(
             url,
             partial(blocks.forms, message, destination.time_zone),
             headers=_HEADERS,
-            judge=lambda reply: judge(reply, now=self._clock(), url=url),
-            secrets=(secret.strip(), url, url.rpartition("/")[2]),
+            judge=lambda reply: judge(reply, now=self._clock(), secrets=secrets),
+            secrets=secrets,
         )
 
     def _url(self, given: str) -> str:
