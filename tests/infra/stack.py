@@ -13,6 +13,7 @@ from samtranslator.yaml_helper import yaml_parse
 
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = ("drain", "scrape", "notify", "api")
+NO_VALUE = {"Ref": "AWS::NoValue"}
 BOUNDARY = "arn:aws:iam::123456789012:policy/bounds"
 
 Properties = dict[str, Any]
@@ -78,17 +79,33 @@ class Stack:
                 return self.parameters[name]
             case {"Fn::If": [str(condition), yes, no]}:
                 return self.resolve(yes if self._conditions[condition] else no)
+            case {"Fn::FindInMap": [str(name), str(first), str(second)]}:
+                return source()["Mappings"][name][first][second]
             case dict():
                 resolved = {key: self.resolve(inner) for key, inner in value.items()}
-                return {key: inner for key, inner in resolved.items() if inner != {"Ref": "AWS::NoValue"}}
+                return {key: inner for key, inner in resolved.items() if inner != NO_VALUE}
             case list():
-                return [self.resolve(inner) for inner in value]
+                return [inner for each in value if (inner := self.resolve(each)) != NO_VALUE]
+        return value
+
+    def text(self, value: Any) -> str:
+        """A text made by `Fn::Sub`, put together; what only CloudFormation knows stays in it as `${...}`."""
+        match value:
+            case {"Fn::Sub": [str(template), dict(names)]}:
+                for name, inner in names.items():
+                    template = template.replace(f"${{{name}}}", self.text(inner))
+                return template
+            case {"Fn::Sub": str(template)}:
+                return template
+        assert isinstance(value, str), value
         return value
 
     def _holds(self, rule: Any) -> bool:
         match rule:
             case {"Fn::Not": [inner]}:
                 return not self._holds(inner)
+            case {"Fn::Or": list(rules)}:
+                return any(self._holds(rule) for rule in rules)
             case {"Fn::Equals": [left, right]}:
                 return bool(self.resolve(left) == self.resolve(right))
         raise AssertionError(f"a condition of a new kind: {rule}")
