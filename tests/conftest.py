@@ -11,6 +11,8 @@ os.environ.update(
     WATCHES_TABLE="watches",
     QUEUE_TABLE="notification_queue",
     DELIVERIES_TABLE="deliveries",
+    DESTINATION_SECRETS="/lago/test/destinations",
+    NOTIFY_FUNCTION="lago-notify",
     POWERTOOLS_SERVICE_NAME="lago-test",
     POWERTOOLS_METRICS_NAMESPACE="Lago",
 )

@@ -9,6 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lago.api.answers import errors
 from lago.api.dead_letters import dead_letters
+from lago.api.destinations import destinations
 from lago.api.stats import stats
 from lago.dead_letters import DeadLetters
 from lago.observability import logger, observe
@@ -18,6 +19,7 @@ from lago.store.dead_letters import DeadLetterStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.searches import CycleStore, SearchStore, SourceStore
 from lago.wiring.clock import now
+from lago.wiring.directory import make_directory, make_trials
 
 observe()
 mailboxes = MailboxStore(queue_shards())
@@ -36,6 +38,7 @@ app = APIGatewayRestResolver()
 app.include_router(errors())
 app.include_router(stats(figures))
 app.include_router(dead_letters(letters, now))
+app.include_router(destinations(make_directory(mailboxes), make_trials(), now))
 
 
 @logger.inject_lambda_context(clear_state=True)

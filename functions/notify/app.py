@@ -9,23 +9,30 @@ from msgspec import to_builtins
 
 from lago import http
 from lago.correlation import about
-from lago.domain.ids import SearchId
+from lago.domain.ids import DestinationId, SearchId
 from lago.notify import NotifyReport, notify
 from lago.observability import logger, observe, observed, publish
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from lago.wiring.clock import deadline
 from lago.wiring.sending import SendingSettings, make_mailboxes, make_sender
+from lago.wiring.trying import make_trial
 
 observe()
 http.close_on_shutdown()
-sender = make_sender(SendingSettings.read(), make_mailboxes(SendingSettings.read()))
+settings = SendingSettings.read()
+mailboxes = make_mailboxes(settings)
+sender = make_sender(settings, mailboxes)
+try_one = make_trial(settings, mailboxes, sender)
 searches, watches = SearchStore(), WatchStore()
 
 
 @observed
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """A stream batch answers with what failed, a hand-over (`{"search": id}`) with its report."""
+    """A stream batch answers what failed; a hand-over (`{"search": id}`) and a test (`{"test": id}`) with a report."""
+    if "test" in event:
+        tried: dict[str, Any] = to_builtins(try_one(DestinationId(event["test"]), deadline(context)))
+        return tried
     if "search" in event:
         report: dict[str, Any] = to_builtins(_notify(SearchId(event["search"]), context))
         return report

@@ -33,7 +33,7 @@ VARIABLES = {
     "scrape": SCRAPING,
     "notify": SENDING,
     "drain": SENDING | {"DRAIN_BATCH", "DRAIN_SECONDS", "OPERATOR_DESTINATION"},
-    "api": TABLES | {"QUEUE_SHARDS", "SEARCH_SHARDS"},
+    "api": TABLES | {"QUEUE_SHARDS", "SEARCH_SHARDS", "DESTINATION_SECRETS", "SECRETS_KEY", "NOTIFY_FUNCTION"},
 }
 READERS: dict[str, Callable[[dict[str, str]], object]] = {
     "scrape": ScrapeFunctionSettings.read,
@@ -70,7 +70,7 @@ def test_time_outs_are_as_agreed() -> None:
         "drain": 55,
         "scrape": 55,
         "notify": 60,
-        "api": 10,
+        "api": 29,
     }
 
 

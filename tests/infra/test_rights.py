@@ -46,8 +46,9 @@ def dynamodb(*actions: str) -> set[str]:
 
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
-QUEUE = dynamodb("Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
+QUEUE = dynamodb("Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
 TOKEN = {"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${Name}": {"ssm:GetParameter"}}
+SECRETS = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/lago/${AWS::StackName}/destinations/*"
 
 
 def test_scrape_reads_and_writes_searches_and_wakes_notify() -> None:
@@ -68,18 +69,18 @@ def test_notify_clears_outboxes_fills_mailboxes_and_logs_deliveries() -> None:
             "SearchesTable": dynamodb("GetItem", "UpdateItem"),
             "WatchesTable": dynamodb("Query", "GetItem", "UpdateItem"),
             "QueueTable": QUEUE,
-            "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
             "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
         }
         | TOKEN
     )
 
 
-def test_drain_never_touches_searches() -> None:
+def test_drain_only_looks_up_what_the_searches_know() -> None:
     assert (
         rights("drain")
         == {
             "DrainLogs": LOGS,
+            "SearchesTable": dynamodb("GetItem"),
             "WatchesTable": dynamodb("GetItem", "UpdateItem"),
             "QueueTable": QUEUE,
             "${QueueTable.Arn}/index/due": dynamodb("Query"),
@@ -91,13 +92,18 @@ def test_drain_never_touches_searches() -> None:
     )
 
 
-def test_api_reads_and_changes_only_what_is_dead() -> None:
+def test_api_changes_what_is_dead_and_takes_destinations_away_and_reads_no_secret() -> None:
     assert rights("api") == {
         "ApiLogs": LOGS,
-        "SearchesTable": dynamodb("GetItem", "Query"),
-        "QueueTable": dynamodb("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"),
+        "SearchesTable": dynamodb("GetItem", "Query", "UpdateItem"),
+        "WatchesTable": dynamodb("Query", "GetItem", "UpdateItem", "DeleteItem"),
+        "QueueTable": dynamodb("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
         "${QueueTable.Arn}/index/due": dynamodb("GetItem", "Query"),
         "${QueueTable.Arn}/index/dead": dynamodb("GetItem", "Query"),
+        "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
+        "DeliveriesTable": dynamodb("Query", "BatchWriteItem"),
+        SECRETS: {"ssm:PutParameter", "ssm:DeleteParameter"},
+        "NotifyFunction": {"lambda:InvokeFunction"},
     }
 
 
@@ -111,8 +117,9 @@ def test_nothing_is_granted_on_everything_and_nobody_scans(role: str) -> None:
             assert role == "CycleRole"
             assert actions == LOG_DELIVERY
         else:
-            # a stream has no name before it exists
-            assert not any("*" in name(resource).removesuffix("/stream/*") for resource in statement["Resource"])
+            # a stream has no name before it exists, and neither has a destination's secret
+            named = {name(resource) for resource in statement["Resource"]} - {SECRETS}
+            assert not any("*" in each.removesuffix("/stream/*") for each in named)
 
 
 @pytest.mark.parametrize("role", ROLES)

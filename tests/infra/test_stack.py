@@ -93,6 +93,12 @@ def test_the_api_answers_only_with_a_key_and_not_faster_than_the_plan() -> None:
         "GET /dead-letters/{id}",
         "POST /dead-letters/redrive",
         "POST /dead-letters/discard",
+        "GET /destinations",
+        "POST /destinations",
+        "GET /destinations/{id}",
+        "PATCH /destinations/{id}",
+        "DELETE /destinations/{id}",
+        "POST /destinations/{id}/test",
     }
     assert [method["security"] for method in methods] == [[{"api_key": []}]] * len(methods)
     assert plan["Throttle"]["RateLimit"] <= stage["MethodSettings"][0]["ThrottlingRateLimit"]
@@ -156,7 +162,8 @@ def test_the_lago_command_finds_everything_by_the_outputs() -> None:
         *("ApiUrl", "ApiKeyId", "StateMachineArn", "DashboardUrl"),
         *("SearchesTable", "WatchesTable", "QueueTable", "DeliveriesTable"),
         *("DrainFunction", "ScrapeFunction", "NotifyFunction", "ApiFunction"),
-        *("TelegramTokenParameter", "KmsKeyArn", "QueueShards", "SearchShards", "WillhabenBaseUrl", "TelegramApiUrl"),
+        *("TelegramTokenParameter", "DestinationSecrets", "KmsKeyArn", "QueueShards", "SearchShards"),
+        *("WillhabenBaseUrl", "TelegramApiUrl"),
     }
     assert all(output["Description"] for output in STACK.outputs.values())
     assert STACK.outputs["ApiKeyId"]["Value"]["Ref"] in STACK.of_type("ApiGateway::ApiKey")

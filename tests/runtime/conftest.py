@@ -44,6 +44,7 @@ class World:
             "QUEUE_TABLE": "notification_queue",
             "DELIVERIES_TABLE": "deliveries",
             "NOTIFY_FUNCTION": "lago-notify",
+            "DESTINATION_SECRETS": "/lago/test/destinations",
             "POWERTOOLS_SERVICE_NAME": "lago-test",
             "TELEGRAM_TOKEN_PARAMETER": TOKEN_PARAMETER,
             "TELEGRAM_API_URL": self.web.url,

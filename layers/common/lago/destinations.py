@@ -101,14 +101,14 @@ class Directory:
         watches: Watches,
         secrets: Secrets,
         *,
-        stack: str,
+        prefix: str,
         clock: Clock,
         random_bytes: RandomBytes,
         spec_of: Callable[[str], TargetSpec] = target_spec,
     ) -> None:
-        """`stack` is the stack's name, under which its secrets are kept."""
+        """`prefix` is the path under which the secrets of destinations are kept, without a slash at its end."""
         self._mailboxes, self._removals, self._watches, self._secrets = mailboxes, removals, watches, secrets
-        self._stack, self._clock, self._random_bytes, self._spec_of = stack, clock, random_bytes, spec_of
+        self._prefix, self._clock, self._random_bytes, self._spec_of = prefix, clock, random_bytes, spec_of
 
     def list(self) -> list[DestinationAnswer]:
         """Every destination by id, also one whose removal began."""
@@ -248,7 +248,7 @@ class Directory:
         return head
 
     def _secret(self, name: DestinationId, channel: str) -> str:
-        return f"/lago/{self._stack}/destinations/{name}/{channel}"
+        return f"{self._prefix}/{name}/{channel}"
 
 
 def _require_movable(wanted: Addition, head: Head) -> None:
