@@ -3,6 +3,7 @@
 What a write needs is the protocol's to say (`lago.domain.protocol`); here it becomes DynamoDB's conditions and actions.
 """
 
+import logging
 from collections.abc import Mapping
 from functools import reduce
 from operator import and_
@@ -19,6 +20,8 @@ from lago.domain.notification import Destination
 from lago.domain.protocol import ANYTHING, Guard, Standing, tallied
 from lago.store.connection import retried, transaction
 from lago.store.queue_items import HEAD, QueueItem, item_of, shard_name
+
+log = logging.getLogger(__name__)
 
 _STANDS = {
     Standing.ABSENT: QueueItem.id.does_not_exist(),
@@ -73,6 +76,25 @@ def write_rows(
                 writes.update(counter, [QueueItem.pending.add(change.waiting), QueueItem.dead.add(change.dead)])
 
     retried(BUSY_TRIES, write)
+    for row in kept:
+        if row.died is not None:
+            tell_of_death(row)
+
+
+def tell_of_death(row: Row) -> None:
+    """One log line for each dead letter, whatever it died of: the dashboard lists them."""
+    said = row.history[-1].reason if row.history else ""
+    log.warning(
+        "dead letter",
+        extra={
+            "notification": row.id,
+            "destination": row.notification.destination,
+            "kind": row.notification.kind,
+            "died_of": row.dead_reason,
+            "attempts": row.attempts,
+            "reason": said,
+        },
+    )
 
 
 def compiled(guard: Guard) -> Condition:
