@@ -19,6 +19,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lago.errors import SettingError
 from lago.http import Exchange
 from lago.log_line import line
+from lago.settings import Environment, text
 
 UNITS = {
     "PendingNotifications": MetricUnit.Count,
@@ -34,6 +35,8 @@ UNITS = {
 }
 DIMENSIONS = ("none", "function")
 _LONGEST_CYCLE = 100
+_more: dict[str, str] = {}
+"""The dimensions that METRIC_DIMENSIONS adds; the same for the life of a process."""
 
 Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 Values = Mapping[str, float | Sequence[float]]
@@ -43,15 +46,17 @@ logger = Logger(json_serializer=line, use_rfc3339=True, utc=True)
 metrics = Metrics()
 
 
-def observe(environment: Mapping[str, str] = os.environ) -> None:
+def observe(environment: Environment = os.environ) -> None:
     """Make the package's loggers write as the function's does. Raises SettingError.
 
     In an invocation that is sampled for debugging the package says all, other libraries nothing below INFO, whatever
     Lambda has set: botocore logs whole answers at DEBUG, and one of them is the bot token.
     """
-    dimensions = environment.get("METRIC_DIMENSIONS", DIMENSIONS[0])
+    dimensions = text(environment, "METRIC_DIMENSIONS", DIMENSIONS[0])
     if dimensions not in DIMENSIONS:
         raise SettingError(f"METRIC_DIMENSIONS: got {dimensions!r}, expected one of {', '.join(DIMENSIONS)}")
+    # named as AWS names it, so that its own metrics of the function can be laid beside
+    _more.update({} if dimensions == "none" else {"function": text(environment, "AWS_LAMBDA_FUNCTION_NAME")})
     logging.getLogger().setLevel(logging.INFO)
     logging.getLogger("lago").setLevel(logging.DEBUG)
     copy_config_to_registered_loggers(source_logger=logger, include={"lago"}, ignore_log_level=True)
@@ -81,10 +86,9 @@ def observed(handler: Handler) -> Handler:
 
 def publish(values: Values) -> None:
     """Add metric values to this invocation's line, each of a sequence. Raises KeyError for a name not listed here."""
-    if os.environ.get("METRIC_DIMENSIONS") == "function" and not metrics.provider.dimension_sets:
-        # beside the series with `service` alone, which alarms and dashboard look at; named as AWS names the function
-        function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "unknown")
-        metrics.add_dimensions(service=metrics.provider.service, function=function)
+    if _more and not metrics.provider.dimension_sets:
+        # beside the series with `service` alone, which alarms and dashboard look at
+        metrics.add_dimensions(service=metrics.provider.service, **_more)
     for name, value in values.items():
         for each in value if isinstance(value, Sequence) else (value,):
             metrics.add_metric(name=name, unit=UNITS[name], value=each)
