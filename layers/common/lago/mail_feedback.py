@@ -30,7 +30,7 @@ class FeedbackReport(Struct, frozen=True, kw_only=True):
 
 def is_mail_feedback(event: Mapping[str, Any]) -> bool:
     """Whether a function was invoked by SNS."""
-    return bool(_messages(event))
+    return bool(_sns_records(event))
 
 
 def take_mail_feedback(event: Mapping[str, Any], *, mailboxes: Mailboxes) -> FeedbackReport:
@@ -41,13 +41,19 @@ def take_mail_feedback(event: Mapping[str, Any], *, mailboxes: Mailboxes) -> Fee
     return FeedbackReport(messages=len(messages), understood=len(found), disabled=disabled)
 
 
-def _messages(event: Mapping[str, Any]) -> list[str]:
-    """The texts of `{"Records": [{"EventSource": "aws:sns", "Sns": {"Message": …}}]}`; other records are none."""
+def _sns_records(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The records of `{"Records": [{"EventSource": "aws:sns", "Sns": {"Message": …}}]}` that are of SNS."""
     records = event.get("Records")
     if not isinstance(records, list):
         return []
-    sns = (each["Sns"] for each in records if isinstance(each, dict) and each.get("EventSource") == "aws:sns")
-    return [each["Message"] for each in sns if isinstance(each.get("Message"), str)]
+    return [each for each in records if isinstance(each, dict) and each.get("EventSource") == "aws:sns"]
+
+
+def _messages(event: Mapping[str, Any]) -> list[str]:
+    """Their texts."""
+    sns = (each.get("Sns") for each in _sns_records(event))
+    texts = (each.get("Message") for each in sns if isinstance(each, dict))
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _disable(found: list[Feedback], mailboxes: Mailboxes) -> tuple[DestinationId, ...]:

@@ -25,31 +25,31 @@ class Feedback(Struct, frozen=True, kw_only=True):
 
 
 class _Recipient(Struct):
-    emailAddress: str = ""  # noqa: N815 (SES's names)
-    diagnosticCode: str = ""  # noqa: N815
+    emailAddress: str | None = None  # noqa: N815 (SES's names)
+    diagnosticCode: str | None = None  # noqa: N815
 
 
 class _Bounce(Struct):
-    bounceType: str = ""  # noqa: N815
-    bounceSubType: str = ""  # noqa: N815
-    bouncedRecipients: tuple[_Recipient, ...] = ()  # noqa: N815
+    bounceType: str | None = None  # noqa: N815
+    bounceSubType: str | None = None  # noqa: N815
+    bouncedRecipients: tuple[_Recipient, ...] | None = None  # noqa: N815
 
 
 class _Complaint(Struct):
-    complainedRecipients: tuple[_Recipient, ...] = ()  # noqa: N815
+    complainedRecipients: tuple[_Recipient, ...] | None = None  # noqa: N815
     complaintFeedbackType: str | None = None  # noqa: N815
 
 
 class _Mail(Struct):
-    destination: tuple[str, ...] = ()
+    destination: tuple[str, ...] | None = None
 
 
 class _Event(Struct):
-    eventType: str = ""  # noqa: N815
-    notificationType: str = ""  # noqa: N815
+    eventType: str | None = None  # noqa: N815
+    notificationType: str | None = None  # noqa: N815
     bounce: _Bounce | None = None
     complaint: _Complaint | None = None
-    mail: _Mail = msgspec.field(default_factory=_Mail)
+    mail: _Mail | None = None
 
 
 def read_feedback(text: str) -> Feedback | None:
@@ -63,13 +63,14 @@ def read_feedback(text: str) -> Feedback | None:
         return None
     type_ = event.eventType or event.notificationType
     if type_ == "Bounce" and event.bounce and event.bounce.bounceType == "Permanent":
-        bounce = event.bounce
-        said = bounce.bouncedRecipients[0].diagnosticCode if bounce.bouncedRecipients else ""
-        words = ["mail to it bounced for good", f"({bounce.bounceSubType})" if bounce.bounceSubType else "", said]
-        return _feedback(event, bounce.bouncedRecipients, " ".join(filter(None, words)))
+        bounced = event.bounce.bouncedRecipients or ()
+        kind = event.bounce.bounceSubType
+        said = bounced[0].diagnosticCode if bounced else None
+        words = ("mail to it bounced for good", f"({kind})" if kind else None, said)
+        return _feedback(event, bounced, " ".join(filter(None, words)))
     # "not-spam" is a reader who takes a mail out of the spam folder
     if type_ == "Complaint" and event.complaint and event.complaint.complaintFeedbackType != "not-spam":
-        return _feedback(event, event.complaint.complainedRecipients, "its reader reported a mail as spam")
+        return _feedback(event, event.complaint.complainedRecipients or (), "its reader reported a mail as spam")
     return None
 
 
@@ -84,9 +85,9 @@ def _read(text: str) -> _Event | None:
 
 def _feedback(event: _Event, recipients: tuple[_Recipient, ...], why: str) -> Feedback | None:
     """Of whom it speaks. Each of our mails has one recipient: what it was forwarded to is not ours to know."""
-    given = event.mail.destination
+    given = (event.mail.destination if event.mail else None) or ()
     if len(given) != 1:
-        given = tuple(recipient.emailAddress for recipient in recipients[:ADDRESSES])
+        given = tuple(recipient.emailAddress or "" for recipient in recipients[:ADDRESSES])
     addresses = frozenset(filter(None, (plain_address(each) for each in given)))
     return Feedback(addresses=addresses, reason=reason(why)) if addresses else None
 
