@@ -16,7 +16,7 @@ from lago.store.queue_reads import Counts
 from lago.wiring.clock import now
 from scripts.local_invoke import EXPECTED
 from tests.builders import ME, NOW, an_event
-from tests.store.test_dead_letters import a_letter, ads, buried
+from tests.store.letters import a_letter, ads, buried
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "functions" / "api" / "app.py"

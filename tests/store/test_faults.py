@@ -12,7 +12,7 @@ from lago.store.searches import SearchStore
 from tests.builders import ME, a_search_id, an_event
 from tests.fakes.faulty_dynamodb import FaultyDynamoDb
 from tests.fakes.sending import MINUTE, a_post, outage
-from tests.store.test_delivery_paths import found, outbox, run_drain, run_notify, watching
+from tests.store.steps import found, outbox, run_drain, run_notify, watching
 from tests.store.test_killed_at_every_write import SCENARIOS, a_world, the_world_goes_on
 
 pytestmark = pytest.mark.proof

@@ -17,7 +17,7 @@ from lago.store.queue_reads import Counts
 from lago.store.searches import SearchStore
 from tests.builders import ME, a_search_id, an_event
 from tests.fakes.sending import MINUTE, Post, WorkerKilledError, a_post, gate, outage, refused
-from tests.store.test_delivery_paths import found, outbox, run_drain, run_notify, watching
+from tests.store.steps import found, outbox, run_drain, run_notify, watching
 
 pytestmark = pytest.mark.proof
 

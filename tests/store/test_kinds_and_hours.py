@@ -19,7 +19,7 @@ from lago.store.queue_reads import Counts
 from lago.store.searches import SearchStore
 from tests.builders import ME, NOW, a_cursor, a_destination, a_live_event, a_search_id, an_event
 from tests.fakes.sending import MINUTE, Post, a_post, outage, refused
-from tests.store.test_delivery_paths import found, run_drain, run_notify, watching
+from tests.store.steps import found, run_drain, run_notify, watching
 
 EVENING = int(datetime(2026, 11, 18, 22, 30, tzinfo=ZoneInfo("Europe/Vienna")).timestamp() * 1000)
 MORNING = int(datetime(2026, 11, 19, 7, 0, tzinfo=ZoneInfo("Europe/Vienna")).timestamp() * 1000)

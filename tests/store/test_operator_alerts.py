@@ -15,8 +15,8 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.operator import OperatorStore
 from tests.builders import NOW, a_destination
 from tests.fakes.sending import MINUTE, Post, a_post
-from tests.store.test_dead_letters import a_letter, buried
-from tests.store.test_delivery_paths import run_drain
+from tests.store.letters import a_letter, buried
+from tests.store.steps import run_drain
 
 OPERATOR = DestinationId("ops")
 HOUR = 60 * MINUTE

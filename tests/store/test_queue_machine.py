@@ -32,7 +32,7 @@ from lago.store.queue_items import HEAD, QueueItem, row_of
 from lago.store.queue_reads import Counts
 from tests.builders import ME, a_destination, a_query, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, FakeChannel, Post, WorkerKilledError, a_post, gate, outage, refused
-from tests.store.test_delivery_paths import announced, found, outbox, run_drain, run_notify
+from tests.store.steps import announced, found, outbox, run_drain, run_notify
 
 pytestmark = pytest.mark.proof
 

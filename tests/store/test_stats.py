@@ -8,7 +8,7 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.searches import CycleStore, SearchStore, SourceStore
 from tests.builders import NOW, WILLHABEN, a_search_id, an_event
 from tests.fakes.sending import MINUTE, a_post, outage, refused
-from tests.store.test_delivery_paths import found, run_drain, run_notify, watching
+from tests.store.steps import found, run_drain, run_notify, watching
 
 
 def figures(now=NOW):

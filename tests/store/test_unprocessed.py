@@ -16,8 +16,8 @@ from lago.store.watches import WatchStore
 from tests.builders import ME, NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.fakes.reluctant_dynamodb import UnprocessedKeys, empty_pages
 from tests.fakes.sending import a_post
-from tests.store.test_dead_letters import a_letter, ads, buried, pages
-from tests.store.test_delivery_paths import found, run_notify, watching
+from tests.store.letters import a_letter, ads, buried, pages
+from tests.store.steps import found, run_notify, watching
 
 FIVE = tuple(str(n) for n in range(5))
 HUNDRED_AND_MORE = tuple(str(n) for n in range(130))
