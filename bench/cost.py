@@ -1,8 +1,7 @@
 """`make bench-cost`: what each kind of work costs, in DynamoDB units and in dollars, against its budget.
 
 Units are read from ReturnConsumedCapacity of an emulator that accounts for items, indexes and transactions (ministack);
-nothing is estimated from code. Fails when a budget is exceeded. Prices are list prices of us-east-1 (2026-11), before
-any free tier.
+nothing is estimated from code. Fails when a budget is exceeded. Prices are those of `lago cost`, before any free tier.
 """
 
 import os
@@ -46,6 +45,7 @@ from lago.drain import drain
 from lago.notify import notify
 from lago.store.connection import connection
 from lago.store.searches import CycleStore, SearchStore, SourceStore
+from lago_cli import prices
 from scripts.local_stack.cloud import Cloud
 from tests.builders import NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, Post, a_post, outage
@@ -229,16 +229,6 @@ def _fill(post: Post) -> None:
 
 
 MINUTES = 43_200
-PRICE = {
-    "WRU": 0.625e-6,
-    "RRU": 0.125e-6,
-    "Lambda GB-s, arm64": 13.3334e-6,
-    "Lambda requests": 0.2e-6,
-    "Scheduler": 1e-6,
-    "Express requests": 1e-6,
-    "Express GB-s": 16.67e-6,
-    "log GB": 0.5,
-}
 
 
 def month(lines: list[Line]) -> list[tuple[str, float]]:
@@ -254,18 +244,18 @@ def month(lines: list[Line]) -> list[tuple[str, float]]:
     lambda_gb_s = 0.25 * (MINUTES * (scrape_seconds + drain_seconds) + sent * notify_seconds)
     wru = MINUTES * (lease.wru + idle.wru) + sent * one.wru
     rru = MINUTES * (lease.rru + idle.rru + searches_rru) + sent * one.rru
-    cycle_seconds = scrape_seconds + drain_seconds + 0.2
+    express_gb_s = (scrape_seconds + drain_seconds + 0.2) * prices.EXPRESS_GB
     return [
-        ("DynamoDB writes", wru * PRICE["WRU"]),
-        ("DynamoDB reads", rru * PRICE["RRU"]),
-        ("Lambda time", lambda_gb_s * PRICE["Lambda GB-s, arm64"]),
-        ("Lambda requests", (2 * MINUTES + sent) * PRICE["Lambda requests"]),
-        ("EventBridge Scheduler", MINUTES * PRICE["Scheduler"]),
+        ("DynamoDB writes", wru * prices.WRITE_UNIT.dollars),
+        ("DynamoDB reads", rru * prices.READ_UNIT.dollars),
+        ("Lambda time", lambda_gb_s * prices.LAMBDA_GB_SECOND["arm64"].dollars),
+        ("Lambda requests", (2 * MINUTES + sent) * prices.LAMBDA_REQUEST.dollars),
+        ("EventBridge Scheduler", MINUTES * prices.SCHEDULE.dollars),
         (
             "Step Functions Express",
-            MINUTES * (PRICE["Express requests"] + cycle_seconds * 0.0625 * PRICE["Express GB-s"]),
+            MINUTES * (prices.EXPRESS_REQUEST.dollars + express_gb_s * prices.EXPRESS_GB_SECOND.dollars),
         ),
-        ("CloudWatch Logs (25 lines of 500 bytes a cycle)", MINUTES * 25 * 500 / 1e9 * PRICE["log GB"]),
+        ("CloudWatch Logs (25 lines of 500 bytes a cycle)", MINUTES * 25 * 500 / 1e9 * prices.LOG_GB.dollars),
     ]
 
 

@@ -152,6 +152,12 @@ class AwsDeployment:
                     totals[int(each["Id"].removeprefix("m"))] += sum(each["Values"])
         return totals
 
+    def series(self, namespace: str, dimension: str, value: str) -> int:
+        """How many series of a namespace have a dimension of this value, of those with a value in two weeks."""
+        pages = self._client("cloudwatch").get_paginator("list_metrics")
+        wanted = [{"Name": dimension, "Value": value}]
+        return sum(len(page["Metrics"]) for page in pages.paginate(Namespace=namespace, Dimensions=wanted))
+
     def log_lines(self, log_group: str, since: EpochMs, until: EpochMs) -> Iterator[LogLine]:
         """The group's records from `since` to before `until`, oldest first."""
         pages = self._client("logs").get_paginator("filter_log_events")

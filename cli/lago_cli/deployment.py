@@ -142,6 +142,10 @@ class Deployment(Protocol):
         """What each series adds up to; 0 for one without values."""
         ...
 
+    def series(self, namespace: str, dimension: str, value: str) -> int:
+        """How many series of a namespace have a dimension of this value, of those with a value in two weeks."""
+        ...
+
     def log_lines(self, log_group: str, since: EpochMs, until: EpochMs) -> Iterator[LogLine]:
         """The group's records from `since` to before `until`, oldest first."""
         ...

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from lago import __version__
-from lago_cli import carry, cycle, dead, destination, doctor, logs, search, setup, stats, watch
+from lago_cli import carry, cost, cycle, dashboard, dead, destination, doctor, logs, search, setup, stats, watch
 from lago_cli.errors import explain
 from lago_cli.output import remark, say
 
@@ -87,6 +87,8 @@ app.command("setup")(setup.setup)
 app.add_typer(destination.app, name="destination")
 app.command("doctor")(doctor.doctor)
 app.command("logs")(logs.logs)
+app.command("dashboard")(dashboard.dashboard)
+app.command("cost")(cost.cost)
 app.command("export")(carry.export)
 app.command("import")(carry.import_)
 start.__doc__ = HELP

@@ -134,6 +134,9 @@ class FakeDeployment:
         self._fail("sums")
         return [self.totals.get((each.name, each.dimensions[-1][1]), 0.0) for each in metrics]
 
+    def series(self, namespace: str, dimension: str, value: str) -> int:
+        return 10
+
     def log_lines(self, log_group: str, since: EpochMs, until: EpochMs) -> Iterator[LogLine]:
         self._fail("log_lines")
         found = (each for each in self.lines if each.group == log_group and since <= each.at < until)
