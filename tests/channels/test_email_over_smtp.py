@@ -77,7 +77,7 @@ class TestAServerThatBehaves:
 
     def test_gets_a_mail_that_a_mail_program_can_read(self, inbox: Inbox, plain: str) -> None:
         channel = EmailChannel(
-            transport(plain), mail_from="Lago <lago@example.org>", api_url=API, clock=lambda: EpochMs(NOON)
+            transport(plain), mail_from="Lago <lago@example.org>", api_url=lambda: API, clock=lambda: EpochMs(NOON)
         )
 
         assert channel.send(a_reader(), SECRET, message()) == DELIVERED

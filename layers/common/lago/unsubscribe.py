@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from lago.channels.email.unsubscribe import is_token, key_of
 from lago.courier import Secrets
+from lago.destination_answers import REMOVING
 from lago.domain.ids import DestinationId
 from lago.errors import LagoError
 from lago.ports import Mailboxes
@@ -76,7 +77,7 @@ class Unsubscribe:
             return False
         if not is_token(token, key_of(self._secrets.get(head.destination.credentials)), id_):
             return False
-        if head.destination.disabled != DISABLED:
+        if head.destination.disabled not in (DISABLED, REMOVING):
             self._mailboxes.put_destination(replace(head.destination, disabled=DISABLED))
             log.warning("destination disabled", extra={"destination": id_, "reason": DISABLED})
         return True

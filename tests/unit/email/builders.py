@@ -42,7 +42,7 @@ class FakeTransport:
 
 
 def a_channel(transport: FakeTransport, mail_from: str = "lago@example.org", api_url: str = API) -> EmailChannel:
-    return EmailChannel(transport, mail_from=mail_from, api_url=api_url, clock=FakeTime().clock)
+    return EmailChannel(transport, mail_from=mail_from, api_url=lambda: api_url, clock=FakeTime().clock)
 
 
 def sent(message: Message, secret: str = SECRET, api_url: str = API) -> EmailMessage:

@@ -92,6 +92,17 @@ def test_without_key_or_address_the_mail_goes_out_without_a_link(secret: str, ap
     assert "nsubscribe" not in body(mail, "plain")
 
 
+def test_an_api_address_that_cannot_be_read_costs_the_link_alone() -> None:
+    def fail() -> str:
+        raise SettingError("the parameter cannot be read")
+
+    transport = FakeTransport()
+    channel = EmailChannel(transport, mail_from="lago@example.org", api_url=fail, clock=FakeTime().clock)
+
+    assert channel.send(a_reader(), SECRET, message()) == DELIVERED
+    assert parsed(transport.mails[0].content)["List-Unsubscribe"] is None
+
+
 @pytest.mark.parametrize("line_end", ["\r\n", "\n", "\r", "\u2028", "\x0b", "\x85", "\x00"])
 def test_no_title_makes_a_header(line_end: str) -> None:
     hostile = f"Rad{line_end}Bcc: bert@example.org{line_end}{line_end}<script>"
@@ -167,7 +178,7 @@ def test_the_transport_says_what_became_of_it() -> None:
 
 
 def test_pace_and_time_out() -> None:
-    channel = EmailChannel(FakeTransport(), mail_from="", api_url="", clock=FakeTime().clock)
+    channel = EmailChannel(FakeTransport(), mail_from="", api_url=lambda: "", clock=FakeTime().clock)
 
     assert channel.name == "email"
     assert channel.spacing(ANNA) == 1_000

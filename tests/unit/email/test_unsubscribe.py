@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from lago.channels.email.unsubscribe import is_token, key_of, link, new_secret, token
+from lago.destination_answers import REMOVING
 from lago.domain.ids import DestinationId
 from lago.errors import LagoError, SettingError, StoreUnavailableError
 from lago.unsubscribe import DISABLED, HEADERS, Page, Unsubscribe
@@ -123,6 +124,13 @@ def test_a_reader_has_the_last_word_over_a_bounce() -> None:
     house.unsubscribe.apply(ID, token(KEY, ID))
 
     assert house.disabled == DISABLED
+
+
+def test_a_removal_that_began_goes_on() -> None:
+    house = House(disabled=REMOVING)
+
+    assert house.unsubscribe.apply(ID, token(KEY, ID)).status == 200
+    assert house.disabled == REMOVING
 
 
 def test_a_stranger_learns_nothing() -> None:

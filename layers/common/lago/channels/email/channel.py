@@ -1,6 +1,7 @@
 """Mail as a channel: writes the mail, hands it to a transport, passes on what became of it."""
 
 import logging
+from collections.abc import Callable
 
 from lago.channels.email.letter import write_letter
 from lago.channels.email.mail import Sender, mail_id, sender_of, write_mail
@@ -10,7 +11,7 @@ from lago.channels.email.unsubscribe import key_of, link
 from lago.domain.ids import Clock, Milliseconds
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
-from lago.errors import BadInputError
+from lago.errors import BadInputError, LagoError
 
 _log = logging.getLogger("lago.email")
 
@@ -21,14 +22,14 @@ SPACING = Milliseconds(1_000)
 class EmailChannel:
     """Sends through `transport`. Thread-safe when that is.
 
-    `mail_from` is the sender, as `lago@example.org` or `Lago <lago@example.org>`; without one, mails wait. `api_url` is
-    the REST API's public address, under which readers unsubscribe; without one, mails have no link for it. Raises
+    `mail_from` is the sender, as `lago@example.org` or `Lago <lago@example.org>`; without one, mails wait. `api_url`
+    gives the REST API's public address, under which readers unsubscribe, or "": then mails have no link for it. Raises
     SettingError for a `mail_from` that is no address.
     """
 
     name = "email"
 
-    def __init__(self, transport: Transport, *, mail_from: str, api_url: str, clock: Clock) -> None:
+    def __init__(self, transport: Transport, *, mail_from: str, api_url: Callable[[], str], clock: Clock) -> None:
         self._transport, self._api_url, self._clock = transport, api_url, clock
         self._sender: Sender | None = sender_of(mail_from) if mail_from.strip() else None
         self.timeout = transport.timeout
@@ -40,7 +41,7 @@ class EmailChannel:
     def send(self, destination: Destination, secret: str, message: Message) -> Outcome:
         """Send `message` to the address of `destination`; `secret` holds its key to unsubscribe. Never raises.
 
-        A secret that can't be read costs the link, not the mail.
+        A key or an address that can't be read costs the link, not the mail.
         """
         if self._sender is None:
             text = "no sender is set: deploy with the parameter MailFrom"
@@ -57,7 +58,14 @@ class EmailChannel:
         return self._transport.send(Mail(sender=self._sender.address, recipient=to, content=content))
 
     def _write(self, sender: Sender, to: str, destination: Destination, secret: str, message: Message) -> bytes:
-        unsubscribe = link(self._api_url, destination.id, key_of(secret))
+        unsubscribe = link(self._public_address(), destination.id, key_of(secret))
         letter = write_letter(message, destination.time_zone, unsubscribe)
         id_ = mail_id(notification.id for notification in message.notifications)
         return write_mail(letter, sender, to, id_=id_, now=self._clock(), unsubscribe=unsubscribe)
+
+    def _public_address(self) -> str:
+        try:
+            return self._api_url().strip()
+        except LagoError as error:
+            _log.warning("mails have no link to unsubscribe", extra={"reason": str(error)})
+            return ""
