@@ -27,7 +27,7 @@ from lago.store.watches import WatchStore
 from tests.builders import NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.conformance.engines import DYNAMODB_LOCAL
 from tests.conformance.far_side import LATENCY, FarSide, StandingClock
-from tests.contracts.mailboxes_contract import FOREVER
+from tests.contracts.mailboxes_base import FOREVER
 from tests.fakes.deliveries import FakeDeliveries
 from tests.fakes.mailboxes import FakeMailboxes
 from tests.fakes.searches import FakeSearches

@@ -6,7 +6,12 @@ from lago.ports import Mailboxes
 from lago.store.mailboxes import MailboxStore
 from tests.contracts.mailboxes_races_contract import MailboxesRacesContract
 from tests.store.test_deliveries import TestDeliveryStore
-from tests.store.test_mailboxes import TestMailboxStore, TestMailboxStoreDestinations
+from tests.store.test_mailboxes import (
+    TestMailboxStore,
+    TestMailboxStoreDead,
+    TestMailboxStoreDestinations,
+    TestMailboxStoreOutcomes,
+)
 from tests.store.test_searches import TestCycleStore, TestSearchStore, TestSourceStore
 from tests.store.test_watches import TestWatchStore
 
@@ -14,7 +19,9 @@ __all__ = [
     "TestCycleStore",
     "TestDeliveryStore",
     "TestMailboxStore",
+    "TestMailboxStoreDead",
     "TestMailboxStoreDestinations",
+    "TestMailboxStoreOutcomes",
     "TestSearchStore",
     "TestSourceStore",
     "TestWatchStore",

@@ -1,27 +1,63 @@
-"""What every notification queue must do when a destination changes under what waits for it."""
+"""What every notification queue must do for destinations, also when one changes under what waits for it."""
 
 import pytest
 from msgspec.structs import replace
 
 from lago.domain.ids import EpochMs
-from lago.domain.mailbox import Settlement, dead
+from lago.domain.mailbox import Head, Settlement, dead
 from lago.errors import ConflictError
-from lago.ports import Counts, Mailboxes
+from lago.ports import Counts
 from tests.builders import ME, NOW, a_destination, a_row, an_event
+from tests.contracts.mailboxes_base import MailboxesBase, claimed, due
 
 BY_MAIL = replace(a_destination(), channel="email", address="me@example.org")
 LATER = EpochMs(NOW + 3_600_000)
 
 
-class MailboxesDestinationsContract:
-    def make_queue(self, shards: int = 1) -> Mailboxes:
-        """A fresh, empty queue, spread over that many shards."""
-        raise NotImplementedError
-
-    def a_queue(self) -> Mailboxes:
+class MailboxesDestinationsContract(MailboxesBase):
+    def test_a_destination_that_was_never_put_has_no_mailbox(self) -> None:
         queue = self.make_queue()
+
+        assert queue.head(ME) is None
+        assert (queue.waiting(ME, 10), queue.dead(ME), queue.row(ME, a_row().id)) == ([], [], None)
+        assert (queue.destinations(), queue.counts(), due(queue)) == ([], {}, [])
+
+    def test_nothing_is_queued_for_a_destination_that_is_not_there(self) -> None:
+        queue = self.make_queue()
+
+        with pytest.raises(ConflictError):
+            queue.enqueue(a_destination(), (a_row(),), now=NOW)
+
+        assert queue.row(ME, a_row().id) is None
+        assert queue.counts() == {}
+
+    def test_a_new_mailbox_is_empty_free_and_listed(self) -> None:
+        queue = self.a_queue()
+
+        assert queue.head(ME) == Head(destination=a_destination(), revision=1)
+        assert queue.destinations() == [ME]
+
+    def test_a_destination_that_moves_keeps_its_mailbox(self) -> None:
+        queue = self.a_queue(a_row())
+
+        queue.put_destination(a_destination(address="-1002"))
+
+        head = queue.head(ME)
+        assert (head.destination.address, head.waiting) == ("-1002", 1)
+        assert queue.destinations() == [ME]
+
+    def test_a_destination_that_works_again_is_due_at_once(self) -> None:
+        row = a_row()
+        queue = self.a_queue(row)
+        blocked = Settlement(kept=(row,), disabled="blocked", gate_until=LATER)
+        queue.record(claimed(queue, row), blocked, new=False, next_row_at=None, now=NOW)
+        assert queue.head(ME).destination.disabled == "blocked"
+        assert due(queue, NOW) == []
+
         queue.put_destination(a_destination())
-        return queue
+
+        assert due(queue, NOW) == [ME]
+        assert queue.head(ME).gate_until == 0
 
     def test_an_empty_mailbox_takes_another_channel_and_counts_under_it(self) -> None:
         queue = self.a_queue()

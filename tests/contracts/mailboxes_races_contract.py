@@ -13,7 +13,7 @@ from lago.domain.mailbox import Head, Settlement
 from lago.errors import ConflictError
 from lago.ports import Counts, Mailboxes
 from tests.builders import ME, NOW, a_destination, a_row, an_event
-from tests.contracts.mailboxes_contract import FOREVER, due, rows_of
+from tests.contracts.mailboxes_base import FOREVER, MailboxesBase, due, rows_of
 
 WORKERS = 4
 
@@ -30,16 +30,7 @@ def at_once[T](work: Callable[[int], T], workers: int = WORKERS) -> list[T]:
         return list(pool.map(begin, range(workers)))
 
 
-class MailboxesRacesContract:
-    def make_queue(self, shards: int = 1) -> Mailboxes:
-        """A fresh, empty queue, spread over that many shards."""
-        raise NotImplementedError
-
-    def a_queue(self) -> Mailboxes:
-        queue = self.make_queue()
-        queue.put_destination(a_destination())
-        return queue
-
+class MailboxesRacesContract(MailboxesBase):
     def test_of_senders_that_claim_at_once_one_wins(self) -> None:
         queue, row = self.a_queue(), a_row()
 

@@ -1,4 +1,4 @@
-"""The notification queue in memory: same contract as the DynamoDB store (tests/contracts/mailboxes_contract.py).
+"""The notification queue in memory: same contracts as the DynamoDB store (tests/contracts).
 
 Both run `lago.domain.protocol`; the rows here are counted, where the store adds up.
 """

@@ -6,7 +6,9 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from tests.builders import ME, NOW, a_row
 from tests.contracts.mailboxes_contract import MailboxesContract
+from tests.contracts.mailboxes_dead_contract import MailboxesDeadContract
 from tests.contracts.mailboxes_destinations_contract import MailboxesDestinationsContract
+from tests.contracts.mailboxes_outcomes_contract import MailboxesOutcomesContract
 
 
 class TestMailboxStore(MailboxesContract):
@@ -30,5 +32,15 @@ class TestMailboxStore(MailboxesContract):
 
 
 class TestMailboxStoreDestinations(MailboxesDestinationsContract):
+    def make_queue(self, shards: int = 1) -> Mailboxes:
+        return MailboxStore(shards)
+
+
+class TestMailboxStoreOutcomes(MailboxesOutcomesContract):
+    def make_queue(self, shards: int = 1) -> Mailboxes:
+        return MailboxStore(shards)
+
+
+class TestMailboxStoreDead(MailboxesDeadContract):
     def make_queue(self, shards: int = 1) -> Mailboxes:
         return MailboxStore(shards)
