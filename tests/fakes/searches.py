@@ -1,4 +1,4 @@
-"""The searches table in memory: same contract as the DynamoDB store (tests/contracts/searches_contract.py)."""
+"""The searches table in memory: same contracts as the DynamoDB store (tests/contracts)."""
 
 from itertools import count
 from threading import Lock

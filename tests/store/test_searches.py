@@ -6,7 +6,9 @@ from lago.domain.ids import SearchId
 from lago.domain.search import Search
 from lago.ports import Cycles, Searches, Sources
 from lago.store.searches import CycleStore, SearchItem, SearchStore, SourceStore, key
-from tests.contracts.searches_contract import CyclesContract, SearchesContract, SourcesContract, a_search
+from tests.contracts.cycles_contract import CyclesContract
+from tests.contracts.searches_contract import SearchesContract, a_search
+from tests.contracts.sources_contract import SourcesContract
 
 
 class TestSearchStore(SearchesContract):

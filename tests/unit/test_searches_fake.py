@@ -2,7 +2,9 @@
 
 from lago.domain.search import Search
 from lago.ports import Cycles, Searches, Sources
-from tests.contracts.searches_contract import CyclesContract, SearchesContract, SourcesContract
+from tests.contracts.cycles_contract import CyclesContract
+from tests.contracts.searches_contract import SearchesContract
+from tests.contracts.sources_contract import SourcesContract
 from tests.fakes.searches import FakeCycles, FakeSearches, FakeSources
 
 
