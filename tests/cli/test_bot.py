@@ -58,6 +58,25 @@ def test_every_conversation_is_found_once() -> None:
         assert bot.chats(0) == [Chat("77", "Anna B"), Chat("-100", "Family")]
 
 
+def test_a_chat_is_known_by_its_title() -> None:
+    with telegram(200, {"ok": True, "result": {"id": -100, "type": "group", "title": "Family\u202e"}}) as bot:
+        assert bot.chat("-100") == Chat("-100", "Family")
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("", ""),
+        ("https://bot.example.org/hook/SECRET", "bot.example.org"),
+        ("https://me:SECRET@bot.example.org:8443/x", "bot.example.org:8443"),
+        ("SECRET", "an address"),
+    ],
+)
+def test_of_a_webhook_only_the_host_is_told(url: str, host: str) -> None:
+    with telegram(200, {"ok": True, "result": {"url": url, "pending_update_count": 0}}) as bot:
+        assert bot.webhook() == host
+
+
 @pytest.mark.parametrize(
     ("status", "body", "sentence"),
     [

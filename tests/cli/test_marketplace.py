@@ -1,9 +1,13 @@
-"""The options of a command as willhaben's own parameters; nothing is fetched."""
+"""The options of a command as willhaben's own parameters; and the one request of `lago doctor`."""
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
+from lago import __version__
 from lago.domain.ids import Minor
-from lago.errors import BadInputError, SettingError
+from lago.errors import BadInputError, SettingError, SourceUnavailableError
 from lago_cli.marketplace import WillhabenMarketplace
 from lago_cli.ports import Narrowing
 
@@ -50,3 +54,32 @@ def test_an_address_on_the_base_url_is_the_same_search() -> None:
 def test_a_base_url_that_is_none_says_what_one_looks_like() -> None:
     with pytest.raises(SettingError, match="WILLHABEN_BASE_URL must be like https://"):
         WillhabenMarketplace("willhaben")
+
+
+def test_knocking_is_one_honest_request_for_what_every_robot_may_read() -> None:
+    asked: list[tuple[str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append((self.path, self.headers["User-Agent"]))
+            self.send_response(403)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Keep the tests quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    market = WillhabenMarketplace(f"http://127.0.0.1:{server.server_port}", "me@example.org")
+    try:
+        assert market.knock() == 403
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+    assert asked == [("/robots.txt", f"Lago/{__version__} (+me@example.org)")]
+    with pytest.raises(SourceUnavailableError, match=r"no answer from 127\.0\.0\.1: ConnectError"):
+        market.knock()

@@ -67,6 +67,16 @@ def test_a_secret_is_stored_with_the_owners_key_where_there_is_one() -> None:
 
 
 @mock_aws
+def test_a_secret_is_read_back_and_a_missing_one_is_none() -> None:
+    secrets = ParameterSecrets(boto3.Session())
+
+    secrets.put("/lago/test/telegram-bot-token", "1:one")
+
+    assert secrets.get("/lago/test/telegram-bot-token") == "1:one"
+    assert secrets.get("/lago/test/other") is None
+
+
+@mock_aws
 def test_a_missing_function_is_one_sentence() -> None:
     with pytest.raises(aws.ClientError) as caught:
         LambdaFunctions(boto3.Session()).invoke("nowhere", {})
