@@ -29,7 +29,7 @@ class FakeSes:
         self.requests: list[dict] = []
         self.closed = 0
 
-    def send_email(self, **request: object) -> object:
+    def send_email(self, **request: object) -> dict:
         self.requests.append(request)
         if self._error:
             raise self._error

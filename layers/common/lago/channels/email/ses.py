@@ -1,6 +1,6 @@
 """Amazon SES, by its API v2."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Protocol
 
@@ -19,8 +19,8 @@ KEEP_ALIVE = Milliseconds(20_000)
 class SesClient(Protocol):
     """What is used of boto3's `sesv2` client."""
 
-    def send_email(self, **request: Any) -> object:
-        """Accept a mail, or raise botocore's errors."""
+    def send_email(self, **request: Any) -> Mapping[str, Any]:
+        """Accept a mail and give its MessageId, or raise botocore's errors."""
         ...
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class SesTransport:
         except (boto.BotoCoreError, ValueError) as error:
             return _failed(OutcomeKind.OUTAGE, f"no client could be made ({error})")
         try:
-            client.send_email(**self._request(mail))
+            answer = client.send_email(**self._request(mail))
         except boto.ClientError as error:
             return _refused(error.response)
         except not_sent as error:
@@ -84,6 +84,9 @@ class SesTransport:
         except boto.BotoCoreError as error:
             # a time-out of the answer, a connection that ended, an answer that is none: it may have been sent
             return _failed(OutcomeKind.AMBIGUOUS, type(error).__name__)
+        if not answer.get("MessageId"):
+            # a proxy's page, for example: botocore takes any 200 for an answer
+            return _failed(OutcomeKind.AMBIGUOUS, "an answer without a message id")
         return DELIVERED
 
     def _fresh_client(self) -> SesClient:
