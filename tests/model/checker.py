@@ -4,7 +4,8 @@ from array import array
 from typing import NamedTuple
 
 from tests.model.box import Rules
-from tests.model.world import At, Bounds, ImpossibleError, Model, World
+from tests.model.steps import Model
+from tests.model.world import At, Bounds, ImpossibleError, World
 
 
 class Found(NamedTuple):
