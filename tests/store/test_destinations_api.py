@@ -60,7 +60,7 @@ def ask(handler):
 
 @pytest.fixture(autouse=True)
 def _channels(monkeypatch) -> None:
-    monkeypatch.setattr(registry, "import_module", lambda path: Module(path))
+    monkeypatch.setattr(registry, "import_module", Module)
 
 
 class Module:
@@ -73,7 +73,7 @@ class Module:
 def kept(name: str) -> str | None:
     ssm = boto3.client("ssm")
     try:
-        return ssm.get_parameter(Name=name, WithDecryption=True)["Parameter"]["Value"]
+        return str(ssm.get_parameter(Name=name, WithDecryption=True)["Parameter"]["Value"])
     except ssm.exceptions.ParameterNotFound:
         return None
 
@@ -320,7 +320,7 @@ def test_a_secret_that_cannot_be_stored_is_not_in_the_error():
 
 
 def test_the_owners_key_encrypts_the_secret():
-    asked = []
+    asked: list[str] = []
 
     class Recording:
         def put_parameter(self, **request):
