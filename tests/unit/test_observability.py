@@ -1,22 +1,22 @@
 """Ten series and no more; log lines that say what they are about and nothing private."""
 
-import io
 import json
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
-from lago import observability
 from lago.correlation import about
 from lago.domain.redact import hashed
 from lago.errors import SettingError
-from lago.http import Exchange
-from lago.observability import UNITS, Fetches, logger, metrics, observe, observed, publish
+from lago.http import Exchange, HttpClient, HttpSettings, NotSentError
+from lago.observability import UNITS, Fetches, Values, logger, observe, observed, publish
+from tests.fake_network import FakeNetwork, page
+from tests.logged import Log, logged
 
 CONTEXT: Any = SimpleNamespace(
     function_name="lago-drain",
@@ -27,50 +27,16 @@ CONTEXT: Any = SimpleNamespace(
 
 
 @pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """Whatever `observe` sets is set for the whole process."""
-    package, root = logging.getLogger("lago"), logging.getLogger()
-    before = (package.handlers[:], package.level, package.propagate, root.level, logger.handlers[0].filters[:])
-    sampling, level = logger.sampling_rate, logger.log_level
-    yield
-    package.handlers[:], package.level, package.propagate = before[:3]
-    root.setLevel(before[3])
-    logger.handlers[0].filters[:] = before[4]
-    logger.sampling_rate = sampling
-    logger.setLevel(level)
-    logger.structure_logs()
-    observability._more.clear()
-    metrics.provider.clear_metrics()
-
-
-@dataclass
-class Log:
-    """What the function wrote."""
-
-    text: io.StringIO
-
-    @property
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.text.getvalue().splitlines()]
-
-    def one(self, message: str) -> dict[str, Any]:
-        (line,) = [line for line in self.lines if line["message"] == message]
-        return line
-
-
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Log:
-    text = io.StringIO()
-    monkeypatch.setattr(logger.handlers[0], "stream", text)
-    observe({})
-    return Log(text)
+def log() -> Iterator[Log]:
+    with logged() as log:
+        yield log
 
 
 def an_exchange(ms: int = 20, *, reused: bool = True) -> Exchange:
     return Exchange(host="a.example", label="page", status=200, ms=ms, bytes=1, reused=reused, error="")
 
 
-def invoke(capsys: pytest.CaptureFixture[str], *values: observability.Values) -> list[dict[str, Any]]:
+def invoke(capsys: pytest.CaptureFixture[str], *values: Values) -> list[dict[str, Any]]:
     """The metric lines of one invocation."""
 
     @observed
@@ -142,6 +108,20 @@ def test_without_a_request_there_is_no_latency_instead_of_one_of_zero() -> None:
 
     assert fetches.take() == {"FetchLatency": [20], "ConnectionsReused": [1]}
     assert fetches.take() == {}
+
+
+def test_the_http_client_tells_of_each_request_also_of_one_that_failed() -> None:
+    fetches = Fetches()
+    network = FakeNetwork(page(), page(), httpx.ConnectError("refused"))
+    client = HttpClient(HttpSettings(), transport=network, clock=lambda: 0.0, observer=fetches.add)
+    for _ in range(2):
+        client.get("https://a.example/", label="page")
+    with pytest.raises(NotSentError):
+        client.get("https://a.example/", label="page")
+
+    seen = fetches.take()
+    assert seen["FetchLatency"] == [0, 0, 0]
+    assert list(seen["ConnectionsReused"])[:2] == [0, 1]
 
 
 def test_a_dimension_more_leaves_the_series_that_alarms_look_at(capsys: pytest.CaptureFixture[str]) -> None:
