@@ -7,8 +7,8 @@ from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.redact import reason
 from lago.http import ForbiddenTargetError, HttpClient, NoAnswerError, NotSentError, Reply, TransportError
 
-_TELLING = 8
-"""A part of a path with so many characters may be a secret; shorter ones are words such as "hook"."""
+_TELLING = 5
+"""A part of a URL with so many characters may be a secret; a shorter one is none, and stands in many words."""
 
 
 def guarded_post(
@@ -40,8 +40,8 @@ def guarded_post(
 def secret_parts(url: str) -> tuple[str, ...]:
     """What of a URL no reason may repeat, be it that a far side says "cannot POST" and a path."""
     parts = urlsplit(url)
-    segments = [part for part in parts.path.split("/") if len(part) >= _TELLING]
-    return (url, parts.path.strip("/"), parts.query, *segments)
+    pieces = (parts.path.strip("/"), parts.query, *parts.path.split("/"))
+    return (url, *(piece for piece in pieces if len(piece) >= _TELLING))
 
 
 def _ended(kind: OutcomeKind, service: str, error: TransportError, secrets: Sequence[str]) -> Outcome:
