@@ -104,6 +104,10 @@ class Stack:
         match rule:
             case {"Fn::Not": [inner]}:
                 return not self._holds(inner)
+            case {"Condition": str(name)}:
+                return self._holds(source()["Conditions"][name])
+            case {"Fn::And": list(rules)}:
+                return all(self._holds(rule) for rule in rules)
             case {"Fn::Or": list(rules)}:
                 return any(self._holds(rule) for rule in rules)
             case {"Fn::Equals": [left, right]}:
