@@ -1,5 +1,6 @@
 """Dead letters over HTTP, with the function's own rights; and the operator, who is told of them."""
 
+import json
 from typing import Any
 
 import httpx
@@ -19,6 +20,24 @@ def ask(lago: Lago, method: str, path: str, body: object = None, **query: str) -
         timeout=20,
     )
     return answer.status_code, answer.json()
+
+
+def exported(lago: Lago, **query: str) -> list[Any]:
+    """All parts of an export, a letter each."""
+    letters: list[Any] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = httpx.get(
+            f"{lago.stack.api_url}/dead-letters/export",
+            headers={"x-api-key": lago.stack.api_key},
+            params={**query, **cursor, "limit": "1"},
+            timeout=20,
+        )
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
+        letters += [json.loads(line) for line in answer.text.split("\n")[:-1]]
+        if "x-next-cursor" not in answer.headers:
+            return letters
+        cursor = {"cursor": answer.headers["x-next-cursor"]}
 
 
 def a_dead_letter(lago: Lago, watching: Watching) -> dict[str, Any]:
@@ -49,6 +68,8 @@ def test_a_dead_letter_is_shown_and_brought_back_and_arrives_once(lago: Lago):
     assert (status, whole["may_return"]) == (200, True)
     assert "Gabel" in whole["event"]["title"]
     assert [each["outcome"] for each in whole["history"]] == ["message"]
+
+    assert whole in exported(lago, destination=letter["destination"], since="1h")
 
     status, done = ask(lago, "POST", "/redrive", {"ids": [letter["id"]]})
     assert (status, done["done"]) == (200, 1)

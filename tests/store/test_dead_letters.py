@@ -7,6 +7,7 @@ import pytest
 
 from lago.dead_letters import Selection
 from lago.domain.dead_letter import EVERY, Wanted, letter_id, place
+from lago.domain.event import OperatorAlert, Trial
 from lago.domain.ids import DestinationId, EpochMs
 from lago.domain.mailbox import Attempt, dead
 from lago.errors import BadInputError, NotFoundError
@@ -146,11 +147,14 @@ def test_what_is_no_letter_is_not_found_and_what_is_no_id_is_refused():
 
 def test_every_kind_of_letter_is_exported_whole():
     live = dead(a_row(a_live_event()), "expired", NOW)
-    office = the_office(buried(a_letter("1", died=NOW + 1), live))
+    alert = a_letter("", event=OperatorAlert(key="k", text="look here", found=NOW), died=NOW - 1)
+    trial = a_letter("", event=Trial(key="k", found=NOW), died=NOW - 2)
+    office = the_office(buried(a_letter("1", died=NOW + 1), live, alert, trial))
 
     exported = list(office.export(EVERY))
 
-    assert [letter.kind for letter in exported] == ["new_ad", "watch_live"]
+    assert [letter.kind for letter in exported] == ["new_ad", "watch_live", "operator_alert", "test"]
+    assert [letter.about for letter in exported[1:]] == ["rennrad", "look here", "a test message"]
     assert exported[1].event["watch"] == "w1"
 
 
@@ -164,7 +168,7 @@ def test_a_discarded_letter_is_gone_from_row_list_and_count_and_leaves_one_log_l
     assert (done.done, done.gone) == (1, [])
     assert pages(store, limit=10) == [["2"]]
     assert MailboxStore(1).counts() == {"telegram": Counts(0, 1)}
-    (line,) = caplog.records
+    (line,) = [record for record in caplog.records if record.message == "dead letter discarded"]
     assert (line.id, line.reason, line.died_of) == (letter.id, "sold long ago", "message")
 
 
