@@ -1,4 +1,6 @@
-"""Builds the shared layer: build_layer.py SOURCE ARTIFACTS puts everything below ARTIFACTS/python.
+"""Builds a layer: build_layer.py SOURCE ARTIFACTS puts everything below ARTIFACTS/python.
+
+SOURCE is this folder, or that of a layer which lies beside this one: it gets what this one does not have.
 
 Needs Python 3.13 (whose bytecode it ships) and uv or pip, nothing else. The same source gives the same bytes, so that a
 second `sam deploy` finds nothing to change.
@@ -15,15 +17,16 @@ from pathlib import Path
 
 ARCHITECTURES = ("x86_64", "aarch64")
 # wheels whose files differ between processors; their extensions carry the processor in their name and lie side by side
-COMPILED = ("msgspec",)
+COMPILED = ("charset-normalizer", "msgspec", "pyyaml")
 # the services that Lago calls from within a function, and what botocore reads before it knows the service
-BOTOCORE_SERVICES = frozenset({"dynamodb", "lambda", "ssm", "sts"})
+BOTOCORE_SERVICES = frozenset({"dynamodb", "lambda", "sesv2", "ssm", "sts"})
 BOTOCORE_FILES = frozenset({"_retry.json", "endpoints.json", "partitions.json", "sdk-default-configuration.json"})
 UNUSED = (
     "bin",
     "boto3/data",  # resources, which Lago does not use
     "boto3/examples",
     "aws_lambda_powertools/event_handler/openapi/swagger_ui",
+    "apprise/i18n",  # translations of what its own command prints
 )
 UNUSED_EVERYWHERE = ("tests", "test", "__pycache__")
 # the system's certificates, as pip uses them: a company's proxy has its own (the second is the name in older uv)
@@ -34,15 +37,28 @@ LAST_LINES = 10  # of an installer's own words, when it fails
 def main(source: Path, artifacts: Path) -> None:
     """Build the layer of `source` into `artifacts`."""
     target = artifacts / "python"
-    requirements = source / "requirements.txt"
-    install(target, requirements.read_text().splitlines(), ARCHITECTURES[0])
+    requirements = wanted(source)
+    install(target, requirements, ARCHITECTURES[0])
     for architecture in ARCHITECTURES[1:]:
-        add_extensions(target, requirements.read_text().splitlines(), architecture)
+        add_extensions(target, requirements, architecture)
     prune(target)
-    shutil.copytree(source / "lago", target / "lago", ignore=shutil.ignore_patterns("__pycache__"))
+    if (source / "lago").exists():
+        shutil.copytree(source / "lago", target / "lago", ignore=shutil.ignore_patterns("__pycache__"))
     compile_all(target)
     size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     print(f"layer: {size / 1e6:.1f} MB unpacked", file=sys.stderr)
+
+
+def wanted(source: Path) -> list[str]:
+    """Give the requirements of `source`, without those that the layer beside it brings along."""
+    common = Path(__file__).resolve().parent
+    beside = set() if source.resolve() == common else set(lines(common))
+    return [line for line in lines(source) if line not in beside]
+
+
+def lines(folder: Path) -> list[str]:
+    """Give what is pinned in a folder."""
+    return [line for line in (folder / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
 
 
 def install(target: Path, requirements: list[str], architecture: str) -> None:
@@ -96,7 +112,7 @@ def unused(target: Path) -> Iterator[Path]:
     yield from (target / name for name in UNUSED if (target / name).exists())
     for name in UNUSED_EVERYWHERE:
         yield from list(target.rglob(name))
-    for path in (target / "botocore" / "data").iterdir():
+    for path in (target / "botocore" / "data").glob("*"):
         if path.name not in (BOTOCORE_SERVICES if path.is_dir() else BOTOCORE_FILES):
             yield path
     for info in target.glob("*.dist-info"):

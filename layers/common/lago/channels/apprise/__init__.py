@@ -1,0 +1,1 @@
+"""The long tail: whatever the Apprise library can reach."""
