@@ -121,6 +121,30 @@ class MailboxesDestinationsContract(MailboxesBase):
         assert after is not None
         assert (after.destination.address, after.destination.disabled) == ("77", "")
 
+    def test_a_change_is_made_to_what_is_there(self) -> None:
+        queue = self.a_queue()
+
+        changed = queue.change_destination(ME, lambda each: replace(each, quiet=(60, 120)))
+
+        head = queue.head(ME)
+        assert head is not None
+        assert head.destination == changed == replace(a_destination(), quiet=(60, 120))
+
+    def test_nothing_is_made_of_a_destination_that_is_gone(self) -> None:
+        queue = self.make_queue()
+
+        assert queue.change_destination(ME, lambda each: replace(each, disabled="gone")) is None
+        assert queue.head(ME) is None
+
+    def test_a_destination_that_works_again_gets_at_once_what_waits(self) -> None:
+        queue = self.a_queue()
+        queue.put_destination(replace(a_destination(), disabled="blocked"))
+        queue.enqueue(a_destination(), (a_row(),), now=NOW)
+
+        queue.change_destination(ME, lambda each: replace(each, disabled=""))
+
+        assert [box.due_at for box in queue.due(0, NOW, 10)] == [NOW]
+
     def test_a_row_that_may_be_tried_later_makes_its_mailbox_due_later(self) -> None:
         queue = self.a_queue()
 

@@ -116,6 +116,17 @@ class FakeMailboxes:
                 for first in box.waiting()[:1]:
                     box.change(due_at=first.next_attempt_at)
 
+    def change_destination(
+        self, name: DestinationId, change: Callable[[Destination], Destination]
+    ) -> Destination | None:
+        head = self.head(name)
+        if head is None:
+            return None
+        wanted = change(head.destination)
+        if wanted != head.destination:
+            self.put_destination(wanted)
+        return wanted
+
     def claim(
         self,
         head: Head,

@@ -2,12 +2,15 @@
 
 from typing import get_args
 
-from lago.channels.wording import WORDINGS
+import pytest
+
+from lago.channels.rich import to_plain
+from lago.channels.wording import WORDINGS, line
 from lago.domain.backoff import ALERT, PATIENT
 from lago.domain.event import AdEvent, Event, EventKind, OperatorAlert, Trial, WatchLive
 from lago.domain.ids import DestinationId, EpochMs, WatchId
 from lago.domain.kinds import KINDS, Policies
-from lago.domain.notification import notification_id
+from lago.domain.notification import Notification, notification_id
 from tests.builders import NOW, a_live_event, an_event
 
 EVENTS: dict[type, Event] = {
@@ -45,3 +48,22 @@ def test_patience_is_the_kinds_or_the_channels():
     assert policies.backoff("new_ad", "telegram") == ALERT
     assert policies.backoff("new_ad", "email") == PATIENT
     assert policies.backoff("operator_alert", "telegram") == PATIENT
+
+
+@pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.kind)
+def test_every_kind_says_on_one_line_what_it_is(event: Event):
+    said = to_plain(line(a_notification(event)))
+
+    assert len(said.split()) > 2
+    assert "\n" not in said
+
+
+def test_an_alert_is_whole_on_its_line():
+    assert to_plain(line(a_notification(EVENTS[OperatorAlert]))) == "⚠️ a letter died"
+
+
+def a_notification(event: Event) -> Notification:
+    to = DestinationId("me")
+    return Notification(
+        id=notification_id(to, event), destination=to, event=event, watches=(), label="rennrad", search_url=""
+    )

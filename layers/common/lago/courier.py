@@ -1,7 +1,7 @@
 """Carries one message under its mailbox's claim: looks up what was told, sends what is news, logs it, settles."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, Protocol
 
@@ -48,6 +48,14 @@ class Secrets(Protocol):
         ...
 
 
+class Channels(Protocol):
+    """The channels by name."""
+
+    def get(self, name: str, /) -> Channel | None:
+        """The channel, or None for one that this version does not know."""
+        ...
+
+
 class Candidate(NamedTuple):
     """A row on its way, and the filters of the watches that it is for."""
 
@@ -88,7 +96,7 @@ class Courier:
         mailboxes: Mailboxes,
         deliveries: Deliveries,
         watches: Watches,
-        channels: Mapping[str, Channel],
+        channels: Channels,
         secrets: Secrets,
         settings: DeliverySettings,
         clock: Clock,

@@ -6,6 +6,7 @@ through, and SNS tells it again. Watches that have no other destination are paus
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 
 from lago.channels.email.feedback import Feedback, plain_address, read_feedback
 from lago.domain.ids import DestinationId
+from lago.domain.notification import Destination
 from lago.ports import Mailboxes
 
 log = logging.getLogger(__name__)
@@ -65,7 +67,14 @@ def _disable(found: list[Feedback], mailboxes: Mailboxes) -> tuple[DestinationId
             continue
         why = reasons.get(plain_address(head.destination.address))
         if why:
-            mailboxes.put_destination(replace(head.destination, disabled=why))
+            mailboxes.change_destination(id_, partial(_refused, address=head.destination.address, why=why))
             disabled.append(id_)
             log.warning("destination disabled", extra={"destination": id_, "reason": why})
     return tuple(disabled)
+
+
+def _refused(destination: Destination, *, address: str, why: str) -> Destination:
+    """Disabled, if it still has the address that mail came back from, and was not disabled for another reason."""
+    if destination.address != address or destination.disabled:
+        return destination
+    return replace(destination, disabled=why)

@@ -116,6 +116,15 @@ class Mailboxes(Protocol):
         """
         ...
 
+    def change_destination(
+        self, name: DestinationId, change: Callable[[Destination], Destination]
+    ) -> Destination | None:
+        """Change what is stored of a destination, whatever else changes it at the same time; its channel stays.
+
+        Returns it as it is then; None when there is none of that name.
+        """
+        ...
+
     def destinations(self) -> list[DestinationId]:
         """Every destination that exists."""
         ...

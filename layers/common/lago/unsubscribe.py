@@ -16,6 +16,7 @@ from lago.channels.email.unsubscribe import is_token, key_of
 from lago.courier import Secrets
 from lago.destination_answers import REMOVING
 from lago.domain.ids import DestinationId
+from lago.domain.notification import Destination
 from lago.errors import LagoError
 from lago.ports import Mailboxes
 
@@ -78,9 +79,13 @@ class Unsubscribe:
         if not is_token(token, key_of(self._secrets.get(head.destination.credentials)), id_):
             return False
         if head.destination.disabled not in (DISABLED, REMOVING):
-            self._mailboxes.put_destination(replace(head.destination, disabled=DISABLED))
+            self._mailboxes.change_destination(id_, _unsubscribed)
             log.warning("destination disabled", extra={"destination": id_, "reason": DISABLED})
         return True
+
+
+def _unsubscribed(destination: Destination) -> Destination:
+    return destination if destination.disabled == REMOVING else replace(destination, disabled=DISABLED)
 
 
 def _well_formed(destination: str | None, token: str | None) -> bool:

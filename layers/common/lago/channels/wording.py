@@ -73,7 +73,8 @@ def line(notification: Notification) -> Rich:
     """The notification on one line: what it is, linked, and for an ad its price and place."""
     event = notification.event
     if not isinstance(event, AdEvent):
-        return WORDINGS[event.kind].entry(notification, UTC, False)[:1]
+        entry = WORDINGS[event.kind].entry(notification, UTC, False)
+        return entry[: entry.index(NEW_LINE)] if NEW_LINE in entry else entry
     place = one_line(event.place, FIELD_UNITS)
     heading: Rich = (Span(f"{WORDINGS[event.kind].icon} "), _title(event))
     return joined([heading, _price_line(notification, event), (Span(place),) if place else ()], _SEPARATOR)

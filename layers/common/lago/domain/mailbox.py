@@ -70,7 +70,7 @@ class Head(Struct, frozen=True, kw_only=True):
 
     destination: Destination
     revision: int = 0
-    """How often the destination was changed by whoever owns it."""
+    """How often the destination was changed."""
     epoch: int = 0
     lease_until: EpochMs | None = None
     in_flight: tuple[NotificationId, ...] = ()
@@ -204,6 +204,7 @@ def settled(claim: Head, settlement: Settlement, now: EpochMs) -> Head:
     return replace(
         claim,
         destination=destination,
+        revision=claim.revision + (destination != claim.destination),
         lease_until=None,
         in_flight=(),
         failures=settlement.failures,

@@ -143,6 +143,11 @@ def to_enqueue(head: Head, charged: frozenset[NotificationId]) -> Guard:
     return Guard(exists=True, epoch=head.epoch if charged else None, in_the_air=in_the_air, revision=head.revision)
 
 
+def to_change(head: Head) -> Guard:
+    """What changing a destination as it was read needs: nobody changed it meanwhile, nor removed it."""
+    return Guard(exists=True, revision=head.revision)
+
+
 def may_change_channel(head: Head) -> bool:
     """Whether nothing is there, or on its way, that is counted under the channel that the destination has."""
     return head.lease_until is None and not head.suspects and not head.waiting and not head.dead

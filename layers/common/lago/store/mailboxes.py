@@ -12,7 +12,7 @@ from lago.domain import protocol
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement
 from lago.domain.notification import Destination
-from lago.domain.protocol import Guard, Standing
+from lago.domain.protocol import ANYTHING, Guard, Standing
 from lago.errors import ConflictError
 from lago.store.connection import TRIES, find, find_all, transaction, update
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of
@@ -31,19 +31,45 @@ class MailboxStore(QueueReads):
 
         Its channel changes only while nothing is there that was counted under the old one: ConflictError otherwise.
         """
+        before = self.head(destination.id)
+        guard = ANYTHING
+        if before and before.destination.channel != destination.channel:
+            if not protocol.may_change_channel(before):
+                raise ConflictError(f"{destination.id} still has messages of the channel {before.destination.channel}")
+            guard = protocol.to_change_channel(before)
+        self._write_destination(destination, before, guard)
+
+    def change_destination(
+        self, name: DestinationId, change: Callable[[Destination], Destination]
+    ) -> Destination | None:
+        """Change what is stored of a destination, whatever else changes it at the same time; its channel stays.
+
+        Returns it as it is then; None when there is none of that name.
+        """
+        for _ in range(TRIES):
+            before = self.head(name)
+            if before is None:
+                return None
+            wanted = change(before.destination)
+            if wanted == before.destination:
+                return wanted
+            try:
+                self._write_destination(wanted, before, protocol.to_change(before))
+            except ConflictError:
+                continue
+            return wanted
+        raise ConflictError("a destination was changed by others again and again")
+
+    def _write_destination(self, destination: Destination, before: Head | None, guard: Guard) -> None:
         actions: list[Action] = [
             QueueItem.destination.set(msgspec.json.encode(destination)),
             QueueItem.revision.add(1),
         ]
-        before, condition = self.head(destination.id), None
-        if before and before.destination.channel != destination.channel:
-            if not protocol.may_change_channel(before):
-                raise ConflictError(f"{destination.id} still has messages of the channel {before.destination.channel}")
-            condition = compiled(protocol.to_change_channel(before))
         if before and before.destination.disabled and not destination.disabled:
             actions.append(QueueItem.gate_until.remove())
             for first in self.waiting(destination.id, 1):
                 actions += due(destination.id, first.next_attempt_at, self.shards)
+        condition = None if guard == ANYTHING else compiled(guard)
         with transaction() as writes:
             writes.save(QueueItem(DIRECTORY, destination.id))
             writes.update(QueueItem(destination.id, HEAD), actions, condition=condition)

@@ -153,5 +153,8 @@ def after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:
     if head.delivered != claim.delivered:
         actions.append(QueueItem.delivered.set(dict(head.delivered)))
     if head.destination != claim.destination:
-        actions.append(QueueItem.destination.set(msgspec.json.encode(head.destination)))
+        actions += [
+            QueueItem.destination.set(msgspec.json.encode(head.destination)),
+            QueueItem.revision.set(head.revision),
+        ]
     return actions

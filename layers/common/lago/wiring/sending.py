@@ -3,21 +3,14 @@
 import os
 import random
 
-from aws_lambda_powertools.utilities.parameters import SSMProvider
-from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
-from botocore.config import Config
 from msgspec import Struct
 
-from lago import __version__, drain, http, notify
-from lago.channels.base import Channel
-from lago.channels.telegram import TelegramChannel
+from lago import __version__
 from lago.courier import Courier, DeliverySettings
 from lago.delivery import Sender
 from lago.domain.backoff import Backoff
 from lago.domain.ids import DestinationId, Milliseconds
 from lago.domain.kinds import Policies
-from lago.errors import SettingError
-from lago.http import HttpSettings
 from lago.operator_alerts import OperatorAlerts
 from lago.operator_signs import DrainSigns
 from lago.settings import Environment, kind_policies, milliseconds, number, queue_shards, text, whole
@@ -27,22 +20,10 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.operator import OperatorStore
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
+from lago.wiring.channels import Channels, ChannelSettings
 from lago.wiring.clock import now, pause
+from lago.wiring.secrets import ParameterSecrets
 
-SECRET_SECONDS = 300
-"""How long a secret is cached in the function: a rotated one is used after five minutes at the latest."""
-
-HTTP = HttpSettings(
-    connect_seconds=2,
-    read_seconds=5,
-    total_seconds=7,
-    keepalive_seconds=20,
-    max_connections=max(notify.THREADS, drain.THREADS),
-)
-"""A POST can't be repeated safely, so none goes over a connection that may have died while the function was frozen; a
-send that hangs ends well before function and lease do; and no send waits for a connection that a hanging one holds."""
-LONGEST_REQUEST = Milliseconds(int(1000 * (HTTP.connect_seconds + 2 * HTTP.read_seconds)))
-"""Connecting, a body that is written slowly, and the first byte of an answer that never comes."""
 SHORTEST_LEASE = 35
 """Seconds: a lease that did not outlast the slowest send would let none start (`Sender`)."""
 
@@ -51,7 +32,7 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
     """What Notify and Drain share. `token_parameter` names the SSM parameter that holds the bot token."""
 
     delivery: DeliverySettings
-    telegram_api_url: str
+    channels: ChannelSettings
     token_parameter: str
     queue_shards: int
     log_days: int
@@ -74,7 +55,7 @@ class SendingSettings(Struct, frozen=True, kw_only=True):
                 lease=milliseconds(environment, "LEASE_SECONDS", 60, low=SHORTEST_LEASE, high=900),
                 club_threshold=whole(environment, "CLUB_THRESHOLD", 3, low=1, high=50),
             ),
-            telegram_api_url=text(environment, "TELEGRAM_API_URL", "https://api.telegram.org"),
+            channels=ChannelSettings.read(environment),
             token_parameter=text(environment, "TELEGRAM_TOKEN_PARAMETER"),
             queue_shards=queue_shards(environment),
             log_days=whole(environment, "DELIVERY_LOG_DAYS", 400, low=1, high=3650),
@@ -107,26 +88,6 @@ def _running(layer: str) -> str:
     return f"Lago {__version__}, layer {number}" if number else f"Lago {__version__}"
 
 
-class ParameterSecrets:
-    """Secrets from SSM Parameter Store, cached; never in an environment variable in clear."""
-
-    def __init__(self, default: str) -> None:
-        """`default` is the parameter for destinations that name none."""
-        self._default = default
-        self._provider: SSMProvider | None = None
-
-    def get(self, name: str) -> str:
-        """The secret. Raises SettingError that says how to set it, without its value."""
-        parameter = name or self._default
-        if self._provider is None:
-            retries = {"total_max_attempts": 2, "mode": "standard"}
-            self._provider = SSMProvider(boto_config=Config(connect_timeout=2, read_timeout=4, retries=retries))
-        try:
-            return str(self._provider.get(parameter, max_age=SECRET_SECONDS, decrypt=True))
-        except GetParameterError as error:
-            raise SettingError(f"the secret {parameter} cannot be read: run `lago setup` to store it") from error
-
-
 def make_mailboxes(settings: SendingSettings) -> MailboxStore:
     """The notification queue."""
     return MailboxStore(settings.queue_shards)
@@ -134,20 +95,13 @@ def make_mailboxes(settings: SendingSettings) -> MailboxStore:
 
 def make_sender(settings: SendingSettings, mailboxes: MailboxStore) -> Sender:
     """The one way out, with every channel that this version knows."""
-    telegram = TelegramChannel(
-        http.client(HTTP),
-        api_url=settings.telegram_api_url,
-        clock=now,
-        sleep=pause,
-        longest_request=LONGEST_REQUEST,
-    )
-    channels: dict[str, Channel] = {telegram.name: telegram}
+    secrets = ParameterSecrets(settings.token_parameter)
     courier = Courier(
         mailboxes=mailboxes,
         deliveries=DeliveryStore(settings.log_days),
         watches=WatchStore(),
-        channels=channels,
-        secrets=ParameterSecrets(settings.token_parameter),
+        channels=Channels(settings.channels, secrets),
+        secrets=secrets,
         settings=settings.delivery,
         clock=now,
         sleep=pause,

@@ -1,0 +1,31 @@
+"""User-given secrets, from the one store that they live in."""
+
+from aws_lambda_powertools.utilities.parameters import SSMProvider
+from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
+from botocore.config import Config
+
+from lago.errors import SettingError
+
+SECRET_SECONDS = 300
+"""How long a secret is cached in the function: a rotated one is used after five minutes at the latest."""
+
+
+class ParameterSecrets:
+    """Secrets from SSM Parameter Store, cached; never in an environment variable in clear."""
+
+    def __init__(self, default: str) -> None:
+        """`default` is the parameter for destinations that name none."""
+        self._default = default
+        self._provider: SSMProvider | None = None
+
+    def get(self, name: str) -> str:
+        """The secret. Raises SettingError that says how to set it, without its value."""
+        parameter = name or self._default
+        if self._provider is None:
+            retries = {"total_max_attempts": 2, "mode": "standard"}
+            self._provider = SSMProvider(boto_config=Config(connect_timeout=2, read_timeout=4, retries=retries))
+        try:
+            return str(self._provider.get(parameter, max_age=SECRET_SECONDS, decrypt=True))
+        except GetParameterError as error:
+            how = "run `lago setup` to store it" if parameter == self._default else "store it anew (docs/operations.md)"
+            raise SettingError(f"the secret {parameter} cannot be read: {how}") from error
