@@ -1,4 +1,4 @@
-"""`make local-invoke`: each function once in its container, against an embedded cloud that has the stack.
+"""`make local-invoke`: each function once in its container, and the API, against an embedded cloud that has the stack.
 
 Without a container engine it says so and succeeds: nothing else needs one. Where the checkout has a laboratory beside
 it, that provides the engine and the image. `sam local invoke` passes only variables that the template declares, so the
@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from ipaddress import ip_network
 from pathlib import Path
@@ -24,8 +24,10 @@ from scripts.local_stack import LocalStack, LocalStackError, free_port
 from scripts.local_stack.environment import clean
 from scripts.local_stack.ports import LOOPBACK
 from scripts.local_stack.stack import ROOT
+from scripts.start_api import serves_figures
 
 HOME = ROOT / ".local" / "invoke"
+SAM = ROOT / ".venv" / "sam" / "bin" / "sam"
 LABORATORY = ROOT.parent / "shared" / "lab" / "lambda-image"
 SECONDS = 180
 """For one invocation; the first one adds the layer to the image."""
@@ -59,11 +61,13 @@ def main() -> int:
             stack.deploy({"ScheduleState": "DISABLED"})
             with reachable(stack) as endpoint:
                 variables = write_variables(stack, endpoint)
-                failed = [event for event in EXPECTED if not answers(stack, event, endpoint, variables, pull=pull)]
+                options = sam_options(endpoint, variables, pull=pull)
+                failed = [event for event in EXPECTED if not answers(stack, event, options)]
+                served = serves_figures(SAM, options, sam_environment(stack), HOME / "log" / "start-api.log", ROOT)
     except LocalStackError as error:
         print(f"lago: {error.sentence} {f'({error.log})' if error.log else ''}", file=sys.stderr)
         return 1
-    return 1 if failed else 0
+    return 0 if served and not failed else 1
 
 
 def has_image_to_pull() -> bool | None:
@@ -115,24 +119,33 @@ def write_variables(stack: LocalStack, endpoint: str) -> Path:
     return file
 
 
-def answers(stack: LocalStack, event: str, endpoint: str, variables: Path, *, pull: bool) -> bool:
-    """Invoke the function of the event and say whether it answered as expected."""
-    sam = ROOT / ".venv" / "sam" / "bin" / "sam"
-    command = [
-        *(str(sam), "local", "invoke", f"{event.partition('-')[0].capitalize()}Function", "--config-env", "local"),
+def sam_options(endpoint: str, variables: Path, *, pull: bool) -> list[str]:
+    """What `sam local` is told of the stack, whichever its verb."""
+    return [
+        *("--config-env", "local"),
         *("--template-file", str(HOME / "build" / "template.yaml")),
-        *("--event", str(ROOT / "events" / f"{event}.json")),
         *("--env-vars", str(variables)),
         *("--parameter-overrides", "Architecture=x86_64", f"AwsEndpointUrl={endpoint}"),
         *("--add-host", "host.docker.internal:host-gateway"),
         *([] if pull else ["--skip-pull-image"]),
     ]
+
+
+def sam_environment(stack: LocalStack) -> dict[str, str]:
+    """Points SAM at the embedded cloud and at nothing else."""
+    return clean(os.environ) | stack.environment | {"SAM_CLI_TELEMETRY": "0"}
+
+
+def answers(stack: LocalStack, event: str, options: Sequence[str]) -> bool:
+    """Invoke the function of the event and say whether it answered as expected."""
+    function = f"{event.partition('-')[0].capitalize()}Function"
+    told = str(ROOT / "events" / f"{event}.json")
     log = HOME / "log" / f"invoke-{event}.log"
     with log.open("w") as output:
         done = subprocess.run(
-            command,
+            [str(SAM), "local", "invoke", function, "--event", told, *options],
             cwd=ROOT,
-            env=clean(os.environ) | stack.environment | {"SAM_CLI_TELEMETRY": "0"},
+            env=sam_environment(stack),
             stdout=subprocess.PIPE,
             stderr=output,
             text=True,
