@@ -6,7 +6,7 @@
 #   make model        the queue's protocol, every interleaving in larger spaces than `make proof` goes through
 #   make conformance  the store on ministack and on Amazon's DynamoDB Local (npm and Java; says so and skips without)
 #   make e2e          deploys for real into the embedded cloud and watches what happens
-#   make local-invoke each function once in its container (says so and skips without a container engine)
+#   make local-invoke each function once in its container, and the API (says so and skips without a container engine)
 #   make bench        all benchmarks (bench-reuse, bench-cost, bench-decode one by one)
 #   make build, deploy    sam build; sam deploy (CONFIG_ENV=default|local|prod)
 #   make format       lays out the code and mends what can be mended
