@@ -102,3 +102,11 @@ def test_failures_are_logged_without_what_was_asked() -> None:
     logging = STACK.properties("Cycle")["LoggingConfiguration"]
 
     assert (logging["Level"], logging["IncludeExecutionData"]) == ("ERROR", False)
+
+
+def test_each_step_is_told_the_name_of_its_cycle_for_the_log() -> None:
+    name = "{% $states.context.Execution.Name %}"
+
+    assert cycle()["States"]["Drain"]["Arguments"]["Payload"] == {"cycle": name}
+    assert scrape_map()["ItemSelector"] == {"shard": "{% $states.context.Map.Item.Value %}", "cycle": name}
+    assert scrape_map()["ItemProcessor"]["States"]["Scrape shard"]["Arguments"]["Payload"] == "{% $states.input %}"

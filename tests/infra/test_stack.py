@@ -1,13 +1,11 @@
-"""The stack as a whole: parameters, names, the API, what watches over it, what it tells the `lago` command."""
+"""The stack as a whole: parameters, names, the API, what it tells the `lago` command."""
 
-import json
 import re
 from typing import Any
 
 import pytest
 
-from lago.observability import UNITS
-from tests.infra.stack import FUNCTIONS, Stack, source
+from tests.infra.stack import Stack, source
 
 STACK = Stack()
 PARAMETERS: dict[str, dict[str, Any]] = source()["Parameters"]
@@ -104,57 +102,6 @@ def test_the_api_answers_only_with_a_key_and_not_faster_than_the_plan() -> None:
     assert plan["Throttle"]["RateLimit"] <= stage["MethodSettings"][0]["ThrottlingRateLimit"]
     assert plan["Quota"]["Period"] == "DAY"
     assert len(STACK.of_type("ApiGateway::Stage")) == 1
-
-
-def test_dead_letters_raise_an_alarm() -> None:
-    alarm = STACK.properties("DeadLettersAlarm")
-
-    assert (alarm["Namespace"], alarm["MetricName"]) == ("Lago", "DeadLetters")
-    assert alarm["Dimensions"] == [{"Name": "service", "Value": STACK_NAME}]
-    assert (alarm["ComparisonOperator"], alarm["Threshold"], alarm["Statistic"]) == (
-        "GreaterThanThreshold",
-        0,
-        "Maximum",
-    )
-    assert alarm["TreatMissingData"] == "ignore"
-    assert alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}]
-
-
-def test_alarms_are_mailed_only_to_who_asked() -> None:
-    mailed = Stack(AlarmEmail="me@example.org")
-
-    assert not STACK.of_type("SNS::Subscription")
-    assert mailed.properties("AlarmMail")["Endpoint"] == "me@example.org"
-    assert mailed.properties("AlarmMail")["TopicArn"] == {"Ref": "AlarmTopic"}
-
-
-def dashboard_metrics() -> list[list[Any]]:
-    body = json.loads(STACK.properties("Dashboard")["DashboardBody"]["Fn::Sub"])
-    return [metric for widget in body["widgets"] for metric in widget["properties"]["metrics"]]
-
-
-def test_the_dashboard_shows_metrics_that_are_published() -> None:
-    ours = [metric for metric in dashboard_metrics() if metric[0] == "Lago"]
-
-    assert {metric[1] for metric in ours} <= set(UNITS)
-    assert {metric[1] for metric in ours} >= {
-        "PendingNotifications",
-        "DeadLetters",
-        "Delivered",
-        "NewAds",
-        "FetchErrors",
-    }
-    assert [metric[2:4] for metric in ours] == [["service", "${AWS::StackName}"]] * len(ours)
-    assert {metric[3] for metric in dashboard_metrics() if metric[0] == "AWS/Lambda"} == {
-        f"${{{name.capitalize()}Function}}" for name in FUNCTIONS
-    }
-
-
-def test_metrics_stay_within_what_is_free_and_bear_the_stacks_name() -> None:
-    assert len(UNITS) <= 10
-    for function in FUNCTIONS:
-        assert STACK.environment(function)["POWERTOOLS_METRICS_NAMESPACE"] == "Lago"
-        assert STACK.environment(function)["POWERTOOLS_SERVICE_NAME"] == STACK_NAME
 
 
 def test_the_lago_command_finds_everything_by_the_outputs() -> None:
