@@ -22,6 +22,7 @@ signs = make_drain_signs(settings, mailboxes)
 @observed
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Answers with the drain's report; publishes how the queue stands, also when it is empty."""
+    signs.begin()
     report = drain(
         mailboxes=mailboxes,
         sender=sender,

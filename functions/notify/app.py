@@ -1,21 +1,23 @@
-"""Notify: woken by the searches table's stream, or handed a search by the cycle."""
+"""Notify: woken by the searches table's stream; handed a search, a test, a bounce or a sign by others."""
 
 from typing import Any
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from msgspec import to_builtins
+from msgspec import convert, to_builtins
 
 from lago import http
 from lago.correlation import about
 from lago.domain.ids import DestinationId, SearchId
+from lago.mail_feedback import is_mail_feedback, take_mail_feedback
 from lago.notify import NotifyReport, notify
 from lago.observability import logger, observe, observed, publish
+from lago.operator_signs import Report, told_from_outside
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from lago.wiring.clock import deadline
-from lago.wiring.sending import SendingSettings, make_mailboxes, make_sender
+from lago.wiring.sending import SendingSettings, make_mailboxes, make_operator_alerts, make_sender
 from lago.wiring.trying import make_trial
 
 observe()
@@ -23,19 +25,27 @@ http.close_on_shutdown()
 settings = SendingSettings.read()
 mailboxes = make_mailboxes(settings)
 sender = make_sender(settings, mailboxes)
+operator_alerts = make_operator_alerts(settings, mailboxes)
 try_one = make_trial(settings, mailboxes, sender)
 searches, watches = SearchStore(), WatchStore()
 
 
 @observed
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """A stream batch answers what failed; a hand-over (`{"search": id}`) and a test (`{"test": id}`) with a report."""
-    if "test" in event:
-        tried: dict[str, Any] = to_builtins(try_one(DestinationId(event["test"]), deadline(context)))
-        return tried
+    """A stream batch answers what failed; all else with a report: a search handed over, a test, a bounce, a sign."""
+    answer: dict[str, Any]
     if "search" in event:
-        report: dict[str, Any] = to_builtins(_notify(SearchId(event["search"]), context))
-        return report
+        answer = to_builtins(_notify(SearchId(event["search"]), context))
+        return answer
+    if "test" in event:
+        answer = to_builtins(try_one(DestinationId(event["test"]), deadline(context)))
+        return answer
+    if "operator" in event:
+        told = told_from_outside(convert(event["operator"], Report))
+        return operator_alerts.report(told.scope, told.signs)._asdict()
+    if is_mail_feedback(event):
+        answer = to_builtins(take_mail_feedback(event, mailboxes=mailboxes))
+        return answer
 
     def process(record: DynamoDBRecord) -> None:
         keys = record.dynamodb.keys if record.dynamodb else {}

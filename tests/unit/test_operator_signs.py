@@ -4,12 +4,13 @@ import pytest
 from msgspec.structs import replace
 
 from lago.domain.ids import DestinationId, EpochMs, SearchId, SourceName
-from lago.operator_signs import Report, ScrapeSigns
+from lago.domain.operator import Sign
+from lago.operator_signs import Report, ScrapeSigns, told_from_outside
 from lago.scrape_report import ScrapeReport
 from tests.builders import NOW
 from tests.fakes.sending import MINUTE, FakeClock
 
-QUIET = ScrapeReport(shard=0, started=EpochMs(NOW))
+QUIET = ScrapeReport(shard=0, started=EpochMs(NOW), sources=(SourceName("willhaben"),))
 BLOCKED = replace(QUIET, resting_because={SourceName("willhaben"): "HTTP 429"})
 
 
@@ -40,7 +41,7 @@ def test_a_source_that_cannot_be_read_is_carried_with_its_reason_and_so_is_its_r
     first, second = wire.carried
     assert [(sign.key, "HTTP 429" in sign.text) for sign in first.signs] == [("source/willhaben", True)]
     assert second.signs == ()
-    assert "source" in second.scope
+    assert "source/willhaben" in second.scope
 
 
 def test_a_gap_is_carried_with_its_search():
@@ -49,7 +50,7 @@ def test_a_gap_is_carried_with_its_search():
     signs(wire, FakeClock()).look(replace(QUIET, gaps=(SearchId("ab12"),)))
 
     (report,) = wire.carried
-    assert [(sign.key, "ab12" in sign.text) for sign in report.signs] == [("gap", True)]
+    assert [(sign.key, "ab12" in sign.text) for sign in report.signs] == [("gap/0", True)]
 
 
 def test_what_stays_the_same_is_carried_once_an_hour_and_quiet_once():
@@ -74,6 +75,40 @@ def test_what_could_not_be_carried_is_carried_by_the_next_scrape():
     scrape.look(BLOCKED)
 
     assert len(wire.carried) == 1
+
+
+def test_a_shard_says_nothing_about_another_ones_gap_or_source():
+    wire = Wire()
+    scrape = signs(wire, FakeClock())
+    other = ScrapeReport(shard=1, started=EpochMs(NOW))
+
+    scrape.look(BLOCKED)
+    scrape.look(other)
+
+    assert wire.carried[1].scope == ("gap/1", "cycle/scrape")
+
+
+def test_a_scrape_that_ends_after_one_that_did_not_is_news():
+    wire = Wire()
+    scrape = signs(wire, FakeClock())
+    scrape.begin()
+    scrape.look(QUIET)
+    scrape.begin()
+
+    scrape.begin()
+    scrape.look(QUIET)
+
+    assert len(wire.carried) == 2
+    assert "cycle/scrape" in wire.carried[1].scope
+
+
+def test_what_comes_as_an_event_is_cleaned_before_it_is_told():
+    sign = Sign(key="cycle/drain", text="https://api.telegram.org/bot123456:AAEhBOweik6ad9rHZQ3lk0dF4/x " * 20, over="")
+
+    (told,) = told_from_outside(Report(signs=(sign,))).signs
+
+    assert "AAEhBOweik6ad9rHZQ3lk0dF4" not in told.text
+    assert len(told.text.encode()) <= 400
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from lago.domain.dead_letter import Letters, Wanted
 from lago.domain.ids import Clock, DestinationId, EpochMs
 from lago.domain.mailbox import Row
 from lago.domain.operator import HOUR, Sign
+from lago.domain.redact import reason
 from lago.errors import StoreError
 from lago.operator_alerts import OperatorAlerts
 from lago.ports import Mailboxes
@@ -22,6 +24,7 @@ DRAIN, SCRAPE = f"{CYCLE}/drain", f"{CYCLE}/scrape"
 NEWEST = 20
 """Letters looked at for whose they are."""
 _SAID = 80
+_TOLD = 400
 
 
 class LetterList(Protocol):
@@ -50,6 +53,13 @@ class DrainSigns:
         self._running = running
         self._seen: tuple[int, int] | None = None
         self._again = EpochMs(0)
+        self._begun = False
+
+    def begin(self) -> None:
+        """A drain begins. When the one before never came to `look`, it failed: that this one does not is news."""
+        if self._begun:
+            self._seen = None
+        self._begun = True
 
     def look(self, *, dead: int, pending: int) -> bool:
         """Tell what is to be told while there are so many rows; says whether a message was queued.
@@ -57,7 +67,7 @@ class DrainSigns:
         Reads nothing while the numbers stay the same, but once an hour: an idle drain costs what it did. Never raises
         for a store that is away: the next drain looks again.
         """
-        now = self._clock()
+        now, self._begun = self._clock(), False
         if not self._alerts.destination or ((dead, pending) == self._seen and now < self._again):
             return False
         self._seen = None
@@ -89,19 +99,33 @@ class ScrapeSigns:
     def __init__(self, tell: Callable[[Report], None], *, operator: DestinationId, clock: Clock) -> None:
         """`tell` carries a report to the function that may tell; nothing is carried without an `operator`."""
         self._tell, self._operator, self._clock = tell, operator, clock
-        self._carried: Report | None = None
-        self._again = EpochMs(0)
+        self._carried: dict[int, tuple[Report, EpochMs]] = {}
+        self._begun = False
+
+    def begin(self) -> None:
+        """A scrape begins. When the one before never came to `look`, it failed: that this one does not is news."""
+        if self._begun:
+            self._carried.clear()
+        self._begun = True
 
     def look(self, report: ScrapeReport) -> None:
         """Carry what changed, and once an hour what did not. Raises what `tell` raises: the next scrape looks again."""
+        self._begun = False
         if not self._operator or report.skipped:
             return
         signs = (*(_source(name, why) for name, why in sorted(report.resting_because.items())), *_gaps(report))
-        found, now = Report(scope=(SOURCE, GAP, SCRAPE), signs=signs), self._clock()
-        if found == self._carried and (not signs or now < self._again):
+        gap, asked = f"{GAP}/{report.shard}", tuple(f"{SOURCE}/{name}" for name in report.sources)
+        found, now = Report(scope=(gap, *asked, SCRAPE), signs=signs), self._clock()
+        carried, at = self._carried.get(report.shard, (None, now))
+        if found == carried and (not signs or now - at < HOUR):
             return
         self._tell(found)
-        self._carried, self._again = found, EpochMs(now + HOUR)
+        self._carried[report.shard] = (found, now)
+
+
+def told_from_outside(report: Report) -> Report:
+    """A report that came as an event: its texts may quote errors, so they are cleaned and cut."""
+    return replace(report, signs=tuple(replace(sign, text=reason(sign.text, limit=_TOLD)) for sign in report.signs))
 
 
 def _letters(dead: int, newest: Row) -> Sign:
@@ -138,7 +162,7 @@ def _gaps(report: ScrapeReport) -> Iterable[Sign]:
     if report.gaps:
         which = "A search has" if len(report.gaps) == 1 else f"{len(report.gaps)} searches have"
         yield Sign(
-            key=GAP,
+            key=f"{GAP}/{report.shard}",
             text=f"{which} more new ads than could be read, some may be missing: {', '.join(report.gaps[:5])}.",
             over="No search has a gap any more.",
         )

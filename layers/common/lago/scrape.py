@@ -64,6 +64,7 @@ def scrape_shard(
             started=started,
             interval_ms=None if cycle.previous is None else Milliseconds(started - cycle.previous),
             searches=len(found),
+            sources=source_health.asked(),
             resting_because=source_health.resting(),
             gaps=tuple(search.id for search in found if search.cursor is not None and search.cursor.gap),
         )

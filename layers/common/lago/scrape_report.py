@@ -54,9 +54,9 @@ class ScrapeReport(Struct, frozen=True, kw_only=True):
     """The result of a Scrape invocation.
 
     `interval_ms` is the time since the cycle before began. `searches` counts all of the shard, `read` those whose pages
-    were read and understood. `errors` counts by reason (source, search, store, hand_over, bug), `resting_because` are
-    the sources that back off now and why, `gaps` the searches that had more news than could be read. `notes` has a line
-    for each search that had something to tell.
+    were read and understood. `errors` counts by reason (source, search, store, hand_over, bug). `sources` are those
+    that were asked after, `resting_because` those of them that back off now, and why; `gaps` are the searches that had
+    more news than could be read. `notes` has a line for each search that had something to tell.
     """
 
     shard: int
@@ -80,6 +80,7 @@ class ScrapeReport(Struct, frozen=True, kw_only=True):
     handed_over: int = 0
     retired: int = 0
     errors: dict[str, int] = {}
+    sources: tuple[SourceName, ...] = ()
     resting_because: dict[SourceName, str] = {}
     gaps: tuple[SearchId, ...] = ()
     notes: tuple[str, ...] = ()

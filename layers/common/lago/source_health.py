@@ -76,6 +76,11 @@ class SourceHealth:
             worse = self._now[source] = self._worse(self._before[source], error)
             self._store.set_health(source, worse)
 
+    def asked(self) -> tuple[SourceName, ...]:
+        """The sources whose state this cycle knows."""
+        with self._lock:
+            return tuple(sorted(self._states))
+
     def resting(self) -> dict[SourceName, str]:
         """The sources that are not being read now, and why."""
         with self._lock:

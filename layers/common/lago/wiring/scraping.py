@@ -7,14 +7,15 @@ from typing import Any
 
 import botocore.session
 from botocore.config import Config
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from lago import http
 from lago.domain.backoff import SOURCE
-from lago.domain.ids import Milliseconds, SearchId, SourceName
+from lago.domain.ids import DestinationId, Milliseconds, SearchId, SourceName
 from lago.host_gate import HostGate
 from lago.http import HttpSettings, Observer
+from lago.operator_signs import Report, ScrapeSigns
 from lago.scrape import ScrapeSettings
 from lago.settings import Environment, http_settings, milliseconds, text, whole
 from lago.sources.base import Source
@@ -33,6 +34,8 @@ class ScrapeFunctionSettings(Struct, frozen=True, kw_only=True):
     http: HttpSettings
     spacing: Milliseconds
     notify_function: str
+    operator: DestinationId = DestinationId("")
+    """Who is told that a source can't be read, or a search has a gap."""
 
     @classmethod
     def read(cls, environment: Environment = os.environ) -> "ScrapeFunctionSettings":
@@ -58,6 +61,7 @@ class ScrapeFunctionSettings(Struct, frozen=True, kw_only=True):
             http=http_settings(environment),
             spacing=Milliseconds(whole(environment, "REQUEST_SPACING_MS", 250, low=0, high=60_000)),
             notify_function=text(environment, "NOTIFY_FUNCTION"),
+            operator=DestinationId(text(environment, "OPERATOR_DESTINATION", "")),
         )
 
 
@@ -68,19 +72,31 @@ def make_sources(settings: ScrapeFunctionSettings, observer: Observer) -> dict[S
     return {willhaben.name: willhaben}
 
 
-class HandOver:
-    """Wakes Notify for a search whose outbox the stream has left behind."""
+class Notify:
+    """The function that sends, as this one reaches it: by what it does not wait for."""
 
     def __init__(self, function: str) -> None:
         """`function` is Notify's name or ARN; its client is made when it is first needed, which is rarely."""
         self._function = function
         self._lambda: Any = None
 
-    def __call__(self, search: SearchId) -> None:
-        """Invoke asynchronously. Raises botocore's errors: the next cycle tries again."""
+    def hand_over(self, search: SearchId) -> None:
+        """Wake it for a search whose outbox the stream has left behind. Raises botocore's errors."""
+        self._invoke({"search": search})
+
+    def tell(self, report: Report) -> None:
+        """Let it tell the operator. Raises botocore's errors."""
+        self._invoke({"operator": to_builtins(report)})
+
+    def _invoke(self, event: dict[str, Any]) -> None:
         if self._lambda is None:
             retries = {"total_max_attempts": 2, "mode": "standard"}
             config = Config(connect_timeout=2, read_timeout=5, retries=retries)
             self._lambda = botocore.session.get_session().create_client("lambda", config=config)
-        payload = json.dumps({"search": search}).encode()
+        payload = json.dumps(event).encode()
         self._lambda.invoke(FunctionName=self._function, InvocationType="Event", Payload=payload)
+
+
+def make_signs(settings: ScrapeFunctionSettings, notify: Notify) -> ScrapeSigns:
+    """What looks at a scrape's report for whoever runs Lago."""
+    return ScrapeSigns(notify.tell, operator=settings.operator, clock=now)
