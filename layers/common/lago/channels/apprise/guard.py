@@ -45,7 +45,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class ForbiddenError(PermissionError):
-    """The library was about to do what it may not; an OSError, which it takes for a failed connection."""
+    """The library was about to do what it may not, which the text says; it takes it for a failed connection."""
 
 
 class Watch:
@@ -65,7 +65,7 @@ class Watch:
             wrong = "to start a program"
         if wrong:
             self.refused = self.refused or wrong
-            raise ForbiddenError(f"forbidden: {wrong}")
+            raise ForbiddenError(wrong)
 
     def _wrong_address(self, address: object) -> str:
         match address:

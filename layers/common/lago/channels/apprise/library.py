@@ -106,3 +106,6 @@ def _keep_quiet() -> None:
         log.addHandler(_Listener(logging.WARNING))
     log.propagate = False
     log.setLevel(logging.WARNING)
+    # These log paths of URLs, where tokens are, below an error; as httpx does (`lago.http`).
+    for name in ("urllib3", "requests", "requests_oauthlib", "oauthlib"):
+        logging.getLogger(name).setLevel(logging.ERROR)
