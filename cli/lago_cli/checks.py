@@ -2,18 +2,15 @@
 
 import re
 from urllib.parse import parse_qs
-from zoneinfo import ZoneInfo
 
+from lago.destination_options import read_club, read_id, read_time_zone
 from lago.domain.ids import DestinationId, Minor
 from lago.errors import BadInputError
 from lago_cli.text import plain
 
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?")
 """Not 1.200: an Austrian means a thousand by it, a programmer one."""
-_HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])-([01]?[0-9]|2[0-3]):([0-5][0-9])")
-_NONE = "none"
 _TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
-_DESTINATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 def euros(option: str, text: str | None) -> Minor | None:
@@ -97,38 +94,14 @@ def bot_token(given: str) -> str:
 
 def destination_name(given: str) -> DestinationId:
     """A name that can be typed after `--to`; the store keeps some others for itself."""
-    if not _DESTINATION.fullmatch(given):
-        raise BadInputError("--destination", given, "at most 40 letters, digits, dots, hyphens and underscores")
-    return DestinationId(given)
+    return read_id("--destination", given)
 
 
 def time_zone(given: str | None) -> str | None:
     """A time zone's IANA name."""
-    if given is None:
-        return None
-    try:
-        return ZoneInfo(given.strip()).key
-    except (LookupError, ValueError, OSError):  # unknown; not a zone's name; a directory of zones
-        raise BadInputError("--time-zone", given, "a time zone's name such as Europe/Vienna") from None
-
-
-def quiet_hours(option: str, text: str) -> tuple[int, int] | None:
-    """Quiet hours as minutes of the day, from and until; None for "none". Raises BadInputError.
-
-    >>> quiet_hours("--quiet", "22:00-7:30")
-    (1320, 450)
-    """
-    if text.strip().lower() == _NONE:
-        return None
-    match = _HOURS.fullmatch(text.strip())
-    if match is None or match[1].zfill(2) + match[2] == match[3].zfill(2) + match[4]:
-        raise BadInputError(option, text, "two different times of the day such as 22:00-07:00, or none")
-    from_hour, from_minute, until_hour, until_minute = map(int, match.groups())
-    return from_hour * 60 + from_minute, until_hour * 60 + until_minute
+    return None if given is None else read_time_zone("--time-zone", given)
 
 
 def club_seconds(option: str, seconds: int) -> int:
     """A club interval. Raises BadInputError."""
-    if seconds != 0 and not 60 <= seconds <= 7_200:
-        raise BadInputError(option, seconds, "0 (tell at once), or from 60 to 7200 seconds")
-    return seconds
+    return read_club(option, seconds)

@@ -2,23 +2,24 @@
 
 from typing import Annotated
 
-import msgspec
 import typer
 
+from lago.destination_answers import DestinationAnswer
+from lago.destination_options import read_reason
 from lago.domain.ids import DestinationId
-from lago.domain.notification import Destination
-from lago.errors import BadInputError
-from lago_cli import checks, options
-from lago_cli.output import console, print_json, row, say, table
+from lago_cli import destination_add, destination_options, destination_remove, destination_trial, options
+from lago_cli.destination_options import when
+from lago_cli.output import console, print_json, remark, row, say, table
 from lago_cli.ports import World
 from lago_cli.text import plain
 
-app = typer.Typer(help="Where messages go.", no_args_is_help=True, rich_markup_mode="markdown")
-
-
-@app.callback()
-def start() -> None:
-    """Where messages go."""
+app = typer.Typer(
+    help="Where messages go: add, test, list, set, enable, disable, remove.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+app.command("add")(destination_add.add)
+app.command("test")(destination_trial.try_destination)
 
 
 @app.command("list")
@@ -30,72 +31,107 @@ def list_destinations(
     **Example:** `lago destination list`
     """
     world: World = ctx.obj
-    destinations = sorted(world.open_stack(stack_name).destinations.all(), key=lambda each: each.id)
+    destinations = world.open_stack(stack_name).directory.list()
     if as_json:
         print_json(destinations)
         return
     if not destinations:
-        say("No destinations yet: run `lago setup`.")
+        say("No destinations yet: run `lago setup` for Telegram, or `lago destination add`.")
         return
-    shown = table("id", "channel", "address", "time zone", "quiet", "club", "state")
+    shown = table(
+        *("id", "channel", "address", "time zone", "quiet", "club", "digest", "state", "waiting", "dead"),
+        right=frozenset({"waiting", "dead"}),
+    )
     for each in destinations:
-        state = f"disabled: {plain(each.disabled, 80)}" if each.disabled else "works"
-        club = f"{each.club_seconds} s" if each.club_seconds else ""
-        row(shown, each.id, each.channel, plain(each.address, 60), each.time_zone, _hours(each), club, state)
+        row(
+            shown,
+            plain(each.id, 40),
+            each.channel,
+            plain(each.address, 60),
+            each.time_zone,
+            each.quiet or "",
+            f"{each.club_seconds} s" if each.club_seconds else "",
+            each.digest or "",
+            f"disabled: {plain(each.disabled, 80)}" if each.disabled else "works",
+            str(each.waiting or ""),
+            str(each.dead or ""),
+        )
     console().print(shown)
 
 
 @app.command("set")
 def set_destination(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="ID", help="The destination, as `lago destination list` names it.")],
-    quiet: Annotated[
-        str | None,
-        typer.Option(
-            "--quiet", metavar="FROM-UNTIL", help="Quiet hours in its time zone, such as 22:00-07:00, or none."
-        ),
-    ] = None,
-    club: Annotated[
-        int | None,
-        typer.Option(
-            "--club", metavar="SECONDS", help="Tell what is found within 60 to 7200 seconds together; 0 at once."
-        ),
-    ] = None,
-    time_zone: Annotated[
-        str | None, typer.Option("--time-zone", metavar="NAME", help="Its time zone, such as Europe/Vienna.")
-    ] = None,
+    name: destination_options.Name,
+    quiet: destination_options.Quiet = None,
+    club: destination_options.Club = None,
+    digest: destination_options.Digest = None,
+    time_zone: destination_options.TimeZone = None,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
 ) -> None:
     """Change when a destination is told. What waits already keeps its time.
 
-    **Example:** `lago destination set me --quiet 22:00-07:00 --club 600`
+    **Examples:**
+
+        lago destination set me --quiet 22:00-07:00 --club 600
+
+        lago destination set me --digest 18:00
     """
-    hours = None if quiet is None else checks.quiet_hours("--quiet", quiet)
-    interval = None if club is None else checks.club_seconds("--club", club)
-    zone = checks.time_zone(time_zone)
+    wanted = destination_options.read(quiet, club, digest, time_zone)
     world: World = ctx.obj
-    destinations = world.open_stack(stack_name).destinations
-    known = destinations.get(DestinationId(name))
-    if known is None:
-        raise BadInputError("ID", name, "a destination of this stack (`lago destination list` shows them)")
-    changed = msgspec.structs.replace(
-        known,
-        quiet=known.quiet if quiet is None else hours,
-        club_seconds=known.club_seconds if interval is None else interval,
-        time_zone=zone or known.time_zone,
-    )
-    destinations.put(changed)
+    _print(world.open_stack(stack_name).directory.change(DestinationId(name), wanted), as_json=as_json)
+
+
+@app.command("disable")
+def disable(
+    ctx: typer.Context,
+    name: destination_options.Name,
+    because: Annotated[
+        str, typer.Option("--because", metavar="TEXT", help="Why, shown in the list.", show_default=False)
+    ],
+    stack_name: options.StackName = options.DEFAULT_STACK,
+    as_json: options.AsJson = False,
+) -> None:
+    """Send nothing to a destination for the time being. What is found waits for a day.
+
+    **Example:** `lago destination disable me --because 'on holiday'`
+    """
+    why = read_reason("--because", because)
+    world: World = ctx.obj
+    _print(world.open_stack(stack_name).directory.disable(DestinationId(name), why), as_json=as_json)
+
+
+@app.command("enable")
+def enable(
+    ctx: typer.Context,
+    name: destination_options.Name,
+    stack_name: options.StackName = options.DEFAULT_STACK,
+    as_json: options.AsJson = False,
+) -> None:
+    """Send to a destination again: what waits, too. Watches that rested because of it go on.
+
+    **Example:** `lago destination enable me`
+    """
+    world: World = ctx.obj
+    woken = world.open_stack(stack_name).directory.enable(DestinationId(name))
+    if as_json:
+        print_json(woken)
+        return
+    _print(woken.destination, as_json=False)
+    if woken.resumed:
+        remark(f"Watches that go on: {', '.join(woken.resumed)}.")
+    if woken.destination.waiting:
+        remark("What waits goes out with the next cycle.")
+
+
+app.command("remove")(destination_remove.remove)
+
+
+def _print(changed: DestinationAnswer, *, as_json: bool) -> None:
     if as_json:
         print_json(changed)
         return
-    at_night = f"quiet {_hours(changed)}" if changed.quiet else "no quiet hours"
-    clubbed = f"clubs of {changed.club_seconds} s" if changed.club_seconds else "told at once"
-    say(f"“{changed.id}”: {at_night}, {clubbed}, {changed.time_zone}.")
-
-
-def _hours(destination: Destination) -> str:
-    if destination.quiet is None:
-        return ""
-    start, end = destination.quiet
-    return f"{start // 60:02}:{start % 60:02}-{end // 60:02}:{end % 60:02}"
+    told = when(changed.quiet, changed.club_seconds, changed.digest, changed.time_zone)
+    state = f"disabled ({plain(changed.disabled, 200)})" if changed.disabled else "works"
+    say(f"“{plain(changed.id)}” {'is ' if changed.disabled else ''}{state}: {told}.")

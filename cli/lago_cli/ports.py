@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from lago.dead_letters import DeadLetters
+from lago.destinations import Directory
 from lago.domain.ad import Page, SellerKind
 from lago.domain.ids import Clock, DestinationId, Minor, Sleep
 from lago.domain.notification import Destination
@@ -27,6 +28,10 @@ class Watches(Protocol):
 
     def set_paused(self, watch: Watch, reason: str) -> bool:
         """Let a watch rest for `reason`; an empty reason lets it run again. Says whether it was still there."""
+        ...
+
+    def turn(self, watch: Watch, destinations: tuple[DestinationId, ...]) -> int:
+        """Send what it finds elsewhere; returns how many unsent messages to those that it leaves were cancelled."""
         ...
 
     def remove(self, watch: Watch) -> int:
@@ -63,6 +68,10 @@ class Secrets(Protocol):
 
     def put(self, name: str, value: str) -> None:
         """Create or replace a secret."""
+        ...
+
+    def delete(self, names: tuple[str, ...]) -> None:
+        """Delete those that are there."""
         ...
 
     def get(self, name: str) -> str | None:
@@ -152,6 +161,11 @@ class Stack(Protocol):
     @property
     def destinations(self) -> Destinations:
         """Its destinations."""
+        ...
+
+    @property
+    def directory(self) -> Directory:
+        """All that can be done with its destinations."""
         ...
 
     @property

@@ -7,6 +7,8 @@ environment variables are set from the outputs.
 import json
 import os
 import random
+import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -14,6 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, NoRegionError
 
 from lago.dead_letters import DeadLetters
+from lago.destinations import Directory
 from lago_cli.clock import now
 from lago_cli.errors import FunctionError, StackError
 from lago_cli.ports import Destinations, Functions, Secrets, Watches
@@ -106,6 +109,21 @@ class DeployedStack:
         self.functions: Functions = LambdaFunctions(session)
         self.secrets: Secrets = ParameterSecrets(session, key=outputs.get("KmsKeyArn", ACCOUNT_KEY))
 
+    @property
+    def directory(self) -> Directory:
+        """All that can be done with its destinations."""
+        from lago.store.destinations import RemovalStore  # noqa: PLC0415 - binds the tables' names
+
+        return Directory(
+            self._mailboxes,
+            RemovalStore(self._mailboxes),
+            self.watches,
+            self.secrets,
+            prefix=self.output("DestinationSecrets"),
+            clock=now,
+            random_bytes=secrets.token_bytes,
+        )
+
     def output(self, key: str) -> str:
         """One output. Raises StackError when there is none of that name."""
         try:
@@ -151,6 +169,12 @@ class ParameterSecrets:
     def put(self, name: str, value: str) -> None:
         """Create or replace a secret."""
         self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True, **self._key)
+
+    def delete(self, names: tuple[str, ...]) -> None:
+        """Delete those that are there."""
+        for name in names:
+            with suppress(self._ssm.exceptions.ParameterNotFound):
+                self._ssm.delete_parameter(Name=name)
 
     def get(self, name: str) -> str | None:
         """The secret; None when there is none of that name."""

@@ -27,7 +27,9 @@ def warn_of_disabled(stack: Stack, watch: Watch) -> None:
     for name in watch.destinations:
         destination = stack.destinations.get(name)
         if destination is not None and destination.disabled:
-            again = "lago setup" if name == ME else f"lago setup --destination {name}"
+            again = f"lago destination enable {name}"
+            if destination.channel == "telegram":  # the token or the chat may be to blame
+                again = "lago setup" if name == ME else f"lago setup --destination {name}"
             reason = plain(destination.disabled, 80)
             remark(f"But “{name}” is disabled ({reason}): nothing is told until you run `{again}`.")
 

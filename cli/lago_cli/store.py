@@ -5,6 +5,7 @@ from lago.domain.notification import Destination
 from lago.domain.query import Query
 from lago.domain.watch import Watch
 from lago.stats import Stats, read_stats
+from lago.store.destinations import turn
 from lago.store.mailboxes import MailboxStore
 from lago.store.searches import CycleStore, SearchStore, SourceStore
 from lago.store.watches import WatchStore
@@ -30,6 +31,11 @@ class StackWatches:
     def set_paused(self, watch: Watch, reason: str) -> bool:
         """Let a watch rest, or run again."""
         return self._watches.set_paused(watch, reason)
+
+    def turn(self, watch: Watch, destinations: tuple[DestinationId, ...]) -> int:
+        """Send what it finds elsewhere, and cancel what waits for it where it no longer goes."""
+        turn(watch, destinations)
+        return sum(self._cancel(watch, each) for each in watch.destinations if each not in destinations)
 
     def remove(self, watch: Watch) -> int:
         """Delete a watch, then what waits for nobody else. Dying in between loses nothing: the sender cancels too."""

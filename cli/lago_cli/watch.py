@@ -1,33 +1,28 @@
-"""`lago watch`: add, list, show, pause, resume and remove watches."""
+"""`lago watch`: add, list, show, set, pause, resume and remove watches."""
 
 from typing import Annotated
 
 import msgspec
 import typer
 
-from lago.domain.ids import DestinationId, OwnerId
+from lago.domain.ids import OwnerId
 from lago.domain.watch import Filters, Watch
-from lago_cli import options
+from lago_cli import options, watch_options, watch_set
 from lago_cli.checks import euros, is_address, label, percent, point, words
 from lago_cli.identifiers import find, new_watch_id
 from lago_cli.output import console, facts, print_json, remark, row, say, table
 from lago_cli.ports import Stack, World
-from lago_cli.standing import ME, require_destination, require_new, state, warn_of_disabled
+from lago_cli.standing import ME, require_new, state, warn_of_disabled
 from lago_cli.text import ago, money, plain
 from lago_cli.wanted import narrowing, query_for, require_sense
 
 PAUSED_BY_PERSON = "paused by you"
 
 app = typer.Typer(
-    help="The searches you are told about: add, list, show, pause, resume, remove.",
+    help="The searches you are told about: add, list, show, set, pause, resume, remove.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-
-WatchId = Annotated[
-    str,
-    typer.Argument(metavar="WATCH", help="The watch's id or its beginning, or the watch's name.", show_default=False),
-]
 
 
 @app.command("add")
@@ -64,7 +59,7 @@ def add(
         str | None,
         typer.Option("--near", metavar="LAT,LON", help="Show each ad's distance from here, e.g. 48.2082,16.3738."),
     ] = None,
-    to: Annotated[str, typer.Option("--to", metavar="DESTINATION", help="Where messages go (`lago setup`).")] = ME,
+    to: watch_options.To = None,
     again: Annotated[bool, typer.Option("--again", help="Add it even if the same is watched already.")] = False,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
@@ -80,7 +75,7 @@ def add(
 
         lago watch add 'https://www.willhaben.at/iad/gebrauchtwagen/auto/gebrauchtwagenboerse?…' --name 'Our next car'
 
-        lago watch add eames --drop-percent 10 --near 48.2082,16.3738
+        lago watch add eames --drop-percent 10 --near 48.2082,16.3738 --to me --to work
     """
     world: World = ctx.obj
     narrow = narrowing(
@@ -109,14 +104,14 @@ def add(
     stack = world.open_stack(stack_name)
     marketplace = world.marketplace(stack.output("WillhabenBaseUrl"))
     query = query_for(wanted, narrow, marketplace)
-    require_destination(stack, to)
+    destinations = watch_options.destinations(stack, to or [ME])
     watch = Watch(
         id=new_watch_id(world.random_bytes),
         search=query.search_id(int(stack.output("SearchShards"))),
         owner=OwnerId(ME),
         label=called,
         url=marketplace.url(query),
-        destinations=(DestinationId(to),),
+        destinations=destinations,
         created=world.clock(),
         filters=filters,
         near=here,
@@ -176,7 +171,7 @@ def list_watches(
 @app.command("show")
 def show(
     ctx: typer.Context,
-    watch_id: WatchId,
+    watch_id: watch_options.Watch,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
 ) -> None:
@@ -211,10 +206,13 @@ def show(
     )
 
 
+app.command("set")(watch_set.set_watch)
+
+
 @app.command("pause")
 def pause(
     ctx: typer.Context,
-    watch_id: WatchId,
+    watch_id: watch_options.Watch,
     reason: Annotated[str, typer.Option("--reason", help="Why, shown in the list.")] = PAUSED_BY_PERSON,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
@@ -230,7 +228,7 @@ def pause(
 @app.command("resume")
 def resume(
     ctx: typer.Context,
-    watch_id: WatchId,
+    watch_id: watch_options.Watch,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,
 ) -> None:
@@ -246,7 +244,7 @@ def resume(
 @app.command("remove")
 def remove(
     ctx: typer.Context,
-    watch_id: WatchId,
+    watch_id: watch_options.Watch,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     stack_name: options.StackName = options.DEFAULT_STACK,
     as_json: options.AsJson = False,

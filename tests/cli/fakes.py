@@ -1,11 +1,12 @@
 """The world of the commands, in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from lago.dead_letters import DeadLetters
+from lago.destinations import Directory
 from lago.domain.ad import Ad, Page
 from lago.domain.ids import AdId, DestinationId, EpochMs, Milliseconds, OwnerId, SearchId, SourceName, WatchId
 from lago.domain.mailbox import Row
@@ -18,6 +19,8 @@ from lago_cli.ports import Chat, Narrowing, World
 from tests.cli import fake_deployment
 from tests.cli.fake_deployment import FakeDeployment
 from tests.fakes.dead_letters import FakeDeadLetters
+from tests.fakes.destinations import FakeRemovals, a_spec
+from tests.fakes.mailboxes import FakeMailboxes
 
 NOW = fake_deployment.NOW
 
@@ -26,6 +29,8 @@ OUTPUTS = {
     "TelegramApiUrl": "http://127.0.0.1:8099/telegram",
     "TelegramTokenParameter": "/lago/test/telegram-bot-token",
     "SearchShards": "2",
+    "DestinationSecrets": "/lago/test/destinations",
+    "NotifyFunction": "test-notify",
     "DrainFunction": "test-drain",
     "ScrapeFunction": "test-scrape",
 }
@@ -85,17 +90,31 @@ class FakeWatches:
         self.kept = [replace(each, paused=reason) if each.id == watch.id else each for each in self.kept]
         return True
 
+    def turn(self, watch: Watch, destinations: tuple[DestinationId, ...]) -> int:
+        self.kept = [replace(each, destinations=destinations) if each.id == watch.id else each for each in self.kept]
+        return self.unsent
+
     def remove(self, watch: Watch) -> int:
         self.kept = [each for each in self.kept if each.id != watch.id]
         return self.unsent
 
 
-@dataclass
 class FakeDestinations:
-    kept: dict[DestinationId, Destination] = field(default_factory=dict)
+    """Destinations with their mailboxes."""
+
+    def __init__(self, kept: Mapping[DestinationId, Destination] | None = None) -> None:
+        self.mailboxes = FakeMailboxes()
+        self.removals = FakeRemovals(self.mailboxes)
+        for destination in (kept or {}).values():
+            self.put(destination)
+
+    @property
+    def kept(self) -> dict[DestinationId, Destination]:
+        heads = {name: self.mailboxes.head(name) for name in self.mailboxes.destinations()}
+        return {name: head.destination for name, head in heads.items() if head is not None}
 
     def put(self, destination: Destination) -> None:
-        self.kept[destination.id] = destination
+        self.mailboxes.put_destination(destination)
 
     def get(self, destination: DestinationId) -> Destination | None:
         return self.kept.get(destination)
@@ -127,6 +146,10 @@ class FakeSecrets:
     def get(self, name: str) -> str | None:
         return self.kept.get(name)
 
+    def delete(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            self.kept.pop(name, None)
+
 
 def some_dead_letters(*rows: Row, store: FakeDeadLetters | None = None) -> DeadLetters:
     return DeadLetters(store or FakeDeadLetters(list(rows)), clock=lambda: NOW, random=lambda: 0.5)
@@ -141,6 +164,19 @@ class FakeStack:
     functions: FakeFunctions = field(default_factory=FakeFunctions)
     secrets: FakeSecrets = field(default_factory=FakeSecrets)
     stats: object = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Directory:
+        return Directory(
+            self.destinations.mailboxes,
+            self.destinations.removals,
+            self.watches,
+            self.secrets,
+            prefix=OUTPUTS["DestinationSecrets"],
+            clock=Clock(),
+            random_bytes=lambda count: bytes(range(count)),
+            spec_of=a_spec,
+        )
 
     def output(self, key: str) -> str:
         return OUTPUTS[key]

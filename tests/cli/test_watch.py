@@ -211,3 +211,82 @@ def test_removing_asks_first_and_tells_what_was_cancelled() -> None:
     assert still_there == 1
     assert stack.watches.kept == []
     assert "2 unsent messages cancelled" in removed.stdout
+
+
+YOU = DestinationId("you")
+
+
+def test_a_watch_tells_several_destinations_each_once() -> None:
+    stack = a_stack()
+    stack.destinations.put(a_destination(id=YOU))
+
+    added = answer(
+        lago(a_world(stack), "watch", "add", "rennrad", *("--to", "you", "--to", "me", "--to", "you"), "--json")
+    )
+    listed = lago(a_world(stack), "watch", "list").stdout
+
+    assert added["destinations"] == ["you", "me"]
+    assert "you, me" in listed
+
+
+def test_of_several_destinations_each_has_to_be_there() -> None:
+    stack = a_stack()
+
+    result = lago(a_world(stack), "watch", "add", "rennrad", "--to", "me", "--to", "you")
+
+    assert result.exit_code == 2
+    assert "--to: got 'you'" in result.stderr
+    assert stack.watches.kept == []
+
+
+def test_where_a_watch_tells_is_changed() -> None:
+    stack = a_stack("k4qaaaaa")
+    stack.destinations.put(a_destination(id=YOU))
+    stack.watches.unsent = 2
+
+    result = lago(a_world(stack), "watch", "set", "k4q", "--to", "you")
+
+    assert stack.watches.kept[0].destinations == (YOU,)
+    assert "tells you and is running; 2 unsent messages cancelled." in result.stdout
+
+
+def test_one_that_rested_because_nobody_could_be_told_goes_on_with_somebody_who_can() -> None:
+    stack = a_stack()
+    stack.destinations.put(a_destination(disabled="bot was blocked"))
+    stack.destinations.put(a_destination(id=YOU))
+    stack.watches.kept = [a_watch("k4q", paused="bot was blocked"), a_watch("zzz", paused="paused by you")]
+
+    for watch in ("k4q", "zzz"):
+        lago(a_world(stack), "watch", "set", watch, "--to", "me", "--to", "you")
+
+    assert [watch.paused for watch in stack.watches.kept] == ["", "paused by you"]
+
+
+def test_one_that_still_tells_nobody_rests_on() -> None:
+    stack = a_stack()
+    stack.destinations.put(a_destination(disabled="bot was blocked"))
+    stack.watches.kept = [a_watch("k4q", paused="bot was blocked")]
+
+    lago(a_world(stack), "watch", "set", "k4q", "--to", "me")
+
+    assert stack.watches.kept[0].paused == "bot was blocked"
+
+
+@pytest.mark.parametrize(("options", "words"), [((), "--to: got 'nothing'"), (("--to", "you"), "--to: got 'you'")])
+def test_a_watch_is_not_sent_nowhere(options: tuple[str, ...], words: str) -> None:
+    stack = a_stack("k4qaaaaa")
+
+    result = lago(a_world(stack), "watch", "set", "k4q", *options)
+
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert stack.watches.kept == [a_watch("k4qaaaaa")]
+
+
+def test_a_disabled_webhook_is_enabled_and_not_set_up() -> None:
+    stack = a_stack()
+    stack.destinations.put(a_destination(id=YOU, channel="webhook", disabled="gone"))
+
+    result = lago(a_world(stack), "watch", "add", "rennrad", "--to", "you")
+
+    assert "until you run `lago destination enable you`" in result.stderr

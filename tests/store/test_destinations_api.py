@@ -266,7 +266,8 @@ class Lambda:
     """Answers with a payload, or fails."""
 
     def __init__(self, answer: object) -> None:
-        self.answer, self.asked = answer, []
+        self.answer = answer
+        self.asked: list[dict] = []
 
     def invoke(self, **request):
         self.asked.append(request)

@@ -136,7 +136,7 @@ def test_a_channel_is_not_replaced_under_what_is_counted_with_it(row) -> None:
 def test_nor_under_a_message_that_is_on_its_way() -> None:
     stack = Stack()
     stack.add()
-    stack.mailboxes.claim(stack.mailboxes.head(HOME), ["x"], now=NOW, lease_until=EpochMs(NOW + 60_000))
+    stack.mailboxes.claim(stack.mailboxes.head(HOME), [a_row().id], now=NOW, lease_until=EpochMs(NOW + 60_000))
 
     with pytest.raises(BadInputError, match="on their way"):
         stack.add(channel="webhook", replace_channel=True)
@@ -262,11 +262,19 @@ def test_by_force_watches_go_on_to_others_or_end() -> None:
     assert [(each.id, each.destinations) for each in stack.watches.all()] == [("w2", (ME,))]
 
 
+def slowly(step, clock: FakeClock, seconds: int):
+    def slow(*args):
+        clock.sleep(1_000 * seconds)
+        return step(*args)
+
+    return slow
+
+
 def test_a_removal_without_time_goes_on_when_it_is_asked_for_again() -> None:
     stack = Stack()
     stack.add()
     stack.removals.log[HOME] = 5
-    clear, stack.removals.clear = stack.removals.clear, lambda claim: stack.clock.sleep(9_000) or clear(claim)
+    stack.removals.clear = slowly(stack.removals.clear, stack.clock, seconds=9)
     rows = tuple(a_row(an_event(str(n)), destination="home") for n in range(5))
     stack.mailboxes.enqueue(stack.destination(), rows, now=NOW)
 
@@ -285,7 +293,7 @@ def test_an_erased_part_of_the_log_is_told_and_the_rest_is_erased_the_next_time(
     stack = Stack()
     stack.add()
     stack.removals.log[HOME] = 5
-    erase, stack.removals.erase_log = stack.removals.erase_log, lambda id_: stack.clock.sleep(6_000) or erase(id_)
+    stack.removals.erase_log = slowly(stack.removals.erase_log, stack.clock, seconds=6)
 
     first = stack.directory.remove(HOME, force=False, deadline=EpochMs(stack.clock() + 10_000))
     second = stack.remove()
