@@ -40,9 +40,9 @@ class Follower:
         stats = self.stack.read_stats()
         self._cycles = Cycles(stats)
         self._attention = Attention(stats, self._watches(stats))
-        scrape = local.client("lambda").get_function_configuration(FunctionName=local.outputs["ScrapeFunction"])
-        group = scrape.get("LoggingConfig", {}).get("LogGroup") or f"/aws/lambda/{local.outputs['ScrapeFunction']}"
-        self._reports = LoggedReports(local.client("logs"), group, time.time_ns() // 1_000_000)
+        began = time.time_ns() // 1_000_000
+        self._reports = LoggedReports(local.client("logs"), local.log_group("ScrapeFunction"), began)
+        self._metrics = local.metric_lines(began)
         self._complaint = ""
 
     def follow(self, seconds: float | None) -> None:
@@ -67,6 +67,7 @@ class Follower:
                 message.show(console)
             for line in self._attention.new(stats, self._watches(stats)):
                 say(line, style="red")
+            self._metrics.forward()
             self._complaint = ""
         except (LagoError, BotoCoreError, ClientError, OSError) as error:
             if str(error) != self._complaint:

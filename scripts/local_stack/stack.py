@@ -15,6 +15,7 @@ from scripts.local_stack.deploy import Sam
 from scripts.local_stack.environment import REGION, aws
 from scripts.local_stack.errors import LocalStackError
 from scripts.local_stack.last_run import LastRun
+from scripts.local_stack.metrics import MetricLines
 from scripts.local_stack.ports import LOOPBACK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,6 +143,18 @@ class LocalStack:
         if answer.get("FunctionError"):
             raise LocalStackError(f"{output} failed: {result}", str(self.logs / "cloud.log"))
         return result
+
+    def log_group(self, output: str) -> str:
+        """The log group of the function whose name is in an output."""
+        name = self.outputs[output]
+        described = self.client("lambda").get_function_configuration(FunctionName=name)
+        return str(described.get("LoggingConfig", {}).get("LogGroup") or f"/aws/lambda/{name}")
+
+    def metric_lines(self, start: int) -> MetricLines:
+        """What makes metrics of the functions' log lines from `start` (epoch ms) on, as CloudWatch does by itself."""
+        functions = ("DrainFunction", "ScrapeFunction", "NotifyFunction")
+        groups = [self.log_group(function) for function in functions]
+        return MetricLines(self.client("logs"), self.client("cloudwatch"), groups, start)
 
     @property
     def api_url(self) -> str:
