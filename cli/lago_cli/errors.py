@@ -47,8 +47,11 @@ _DENIED = frozenset({"AccessDenied", "AccessDeniedException", "UnauthorizedOpera
 def explain(error: BaseException) -> tuple[str, int] | None:
     """The sentence and the exit code for an error that a person can act on; None for one that is a bug.
 
-    The database layer wraps AWS errors, so the chain of causes is searched for one that says more.
+    The database layer wraps AWS errors, so the chain of causes is searched for one that says more; the command's own
+    errors say what to do themselves.
     """
+    if isinstance(error, (StackError, FunctionError, TelegramError)):
+        return str(error), FAILURE
     for link in _chain(error):
         aws_sentence = _explain_aws(link)
         if aws_sentence is not None:

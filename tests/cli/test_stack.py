@@ -135,6 +135,17 @@ def test_the_store_wrapping_an_aws_error_is_still_explained() -> None:
     assert "expired" in said[0]
 
 
+@mock_aws
+def test_a_missing_stack_is_told_in_the_command_s_words_and_not_in_aws_s() -> None:
+    with pytest.raises(StackError) as caught:
+        read_outputs(boto3.Session(), "lago")
+
+    said = explain(caught.value)
+
+    assert said is not None
+    assert said[0].startswith("There is no stack named 'lago' in eu-central-1: name it with --stack")
+
+
 def test_what_aws_does_not_take_is_told_whole_in_one_line() -> None:
     said = explain(aws.ParamValidationError(report="Invalid length for parameter Name\nUnknown parameter: Size"))
 
