@@ -4,7 +4,7 @@
 |---|---|
 | /_hooks/slack/services/T…/B…/… | https://hooks.slack.com |
 | /_hooks/discord/api/webhooks/ID/TOKEN | https://discord.com |
-| /_hooks/ntfy/, /_hooks/ntfy/TOPIC | an ntfy server |
+| /_hooks/ntfy/, /_hooks/ntfy/TOPIC, a POST to / | an ntfy server, which is a whole origin |
 | /_hooks/webhook/ANYTHING | somebody's own server |
 """
 
@@ -68,7 +68,11 @@ class Incoming:
 
 
 def incoming(verb: str, path: str, query: str, headers: Mapping[str, str], body: bytes) -> Incoming | None:
-    """A request below /_hooks/; None for a service that is not here."""
+    """A request below /_hooks/, or a POST to the root; None for anything else, and for a service that is not here."""
+    if path == "/" and verb in ("POST", "PUT"):
+        path = "/_hooks/ntfy/"
+    if not path.startswith("/_hooks/"):
+        return None
     service, _, rest = path.removeprefix("/_hooks/").partition("/")
     if service not in SERVICES:
         return None

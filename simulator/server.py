@@ -132,7 +132,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         bot = _BOT.fullmatch(unquote(path))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        hook = incoming(self.command, path, query, headers, body) if path.startswith("/_hooks/") else None
+        hook = incoming(self.command, path, query, headers, body)
         target = hook.service if hook else "telegram" if bot else "market"
         shown = f"/_hooks/{hook.service}" if hook else f"/bot<token>/{bot[2]}" if bot else self.path
         asked = Asked(

@@ -93,6 +93,12 @@ def test_ntfy_takes_json_at_its_root_and_text_at_a_topic(running: Running) -> No
     assert post(running, "/_hooks/ntfy/lago", b"plain").json["message"] == "plain"
 
 
+def test_the_whole_origin_is_an_ntfy_server_for_what_is_posted_to_its_root(running: Running) -> None:
+    assert post(running, "/", {"topic": "lago", "message": "x"}).status == 200
+
+    assert running.client.posts("ntfy")[0].json == {"topic": "lago", "message": "x"}
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -18,7 +18,7 @@ API_URL = "https://discord.com"
 _HEADERS = {
     "content-type": "application/json",
     # without an agent of this form Discord's edge may answer 403 (docs.discord.com/developers/reference#user-agent)
-    "user-agent": "DiscordBot (https://github.com/discord/discord-api-docs, 1) lago",
+    "user-agent": "DiscordBot (lago, 1)",
 }
 
 
