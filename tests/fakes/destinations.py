@@ -74,7 +74,7 @@ def a_spec(channel: str) -> TargetSpec:
 
     def secret(given: str, random: RandomBytes) -> Target:
         if not given.startswith("https://"):
-            raise BadInputError("target", "what was given", "an https address")
+            raise BadInputError("url", "what was given", "an https address")
         return Target(address=given.split("/")[2], secret=given, show=f"key {random(2).hex()}")
 
     if channel not in {"telegram", "slack", "webhook"}:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lago.channels.registry import CHANNELS, target_spec
-from lago.channels.target import RandomBytes, TargetSpec
+from lago.channels.target import RandomBytes, Target, TargetSpec
 from lago.destination_answers import REMOVING, Added, DestinationAnswer, Removed, Woken, answer
 from lago.destination_options import AS_THEY_ARE, Options
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds, OwnerId, WatchId
@@ -126,7 +126,7 @@ class Directory:
         refers to none. Each channel's secret has a name of its own: functions cache secrets by name for minutes, and
         must not hand one channel's to another.
         """
-        target = self._spec_of(wanted.channel).make(wanted.target, self._random_bytes)
+        target = self._target(wanted)
         if len(target.secret) > LONGEST_SECRET:
             raise BadInputError("target", f"{len(target.secret)} characters", f"at most {LONGEST_SECRET}")
         head = self._mailboxes.head(wanted.id)
@@ -246,6 +246,13 @@ class Directory:
         if head is None:
             raise _missing(name)
         return head
+
+    def _target(self, wanted: Addition) -> Target:
+        spec = self._spec_of(wanted.channel)
+        try:
+            return spec.make(wanted.target, self._random_bytes)
+        except BadInputError as error:  # channels have names of their own for parts of it
+            raise BadInputError("target", error.value, error.expected) from None
 
     def _secret(self, name: DestinationId, channel: str) -> str:
         return f"{self._prefix}/{name}/{channel}"

@@ -18,6 +18,7 @@ from msgspec import Struct
 from lago.channels import telegram_html
 from lago.channels.pace import Pace
 from lago.channels.telegram_answer import Verdict, judge
+from lago.channels.telegram_target import CHAT
 from lago.domain.ids import Clock, Milliseconds, Sleep
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
@@ -39,7 +40,6 @@ _LONGEST_TURN = Milliseconds(1_000)
 
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,100}", re.ASCII)
 """The shape only: enough to keep the URL whole. Whether it is the right one, Telegram says."""
-_CHAT = re.compile(r"-?\d{1,20}|@[A-Za-z]\w{3,63}", re.ASCII)
 _HEADERS = {"content-type": "application/json"}
 
 
@@ -86,7 +86,7 @@ class TelegramChannel:
             problem = "does not look like a bot token" if token else "is missing"
             text = f"the bot token {problem} (TELEGRAM_TOKEN_PARAMETER): `lago setup` stores one"
             return Outcome(kind=OutcomeKind.OUTAGE, reason=text)
-        if not _CHAT.fullmatch(destination.address):
+        if not CHAT.fullmatch(destination.address):
             text = "not a Telegram chat: expected its number, or @name of a channel"
             return Outcome(kind=OutcomeKind.DESTINATION, reason=text)
         try:
