@@ -113,15 +113,3 @@ def test_the_api_event_is_answered_with_figures(function: Function) -> None:
 
     assert answer["statusCode"] == 200
     assert {"pending", "dead", "oldest_due_age_seconds"} <= set(json.loads(answer["body"]))
-
-
-@pytest.mark.parametrize("function", ["drain"], indirect=True)
-def test_metrics_are_one_line_in_cloudwatchs_format_with_one_dimension(function: Function) -> None:
-    function.invoke({})
-
-    (line,) = [json.loads(line) for line in function.log.splitlines() if '"_aws"' in line]
-    (described,) = line["_aws"]["CloudWatchMetrics"]
-    assert described["Namespace"] == "Lago"
-    assert described["Dimensions"] == [["service"]]
-    assert line["service"] == "lago-test"
-    assert {"PendingNotifications", "DeadLetters"} <= {metric["Name"] for metric in described["Metrics"]}
