@@ -48,7 +48,6 @@ class World:
             "POWERTOOLS_SERVICE_NAME": "lago-test",
             "TELEGRAM_TOKEN_PARAMETER": TOKEN_PARAMETER,
             "API_URL_PARAMETER": "/lago/test/api-url",
-            "DESTINATION_SECRETS": "/lago/test/destinations",
             "LAYER": "arn:aws:lambda:eu-central-1:123456789012:layer:lago-common:1",
             "TELEGRAM_API_URL": self.web.url,
             "WILLHABEN_BASE_URL": self.web.url,
