@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from scripts.local_stack.environment import clean
+from scripts.local_stack.stack import ROOT
 from tests.e2e.conftest import TOKEN, Lago, until
 from tests.e2e.test_dead_letters import a_dead_letter, ask
 from tests.e2e.test_watch import a_watch
@@ -117,6 +118,23 @@ def test_logs_show_what_the_functions_wrote(lago: Lago):
     assert [each["at"] for each in everything] == sorted(each["at"] for each in everything)
     assert {each["function"] for each in records(lago, "--function", "notify")} == {"notify"}
     assert not [each for each in everything if TOKEN in json.dumps(each)]
+
+
+def test_sam_logs_finds_a_function_by_its_name_in_the_template(lago: Lago):
+    lago.drain()
+
+    done = subprocess.run(
+        [ROOT / ".venv" / "sam" / "bin" / "sam", "logs", "--stack-name", lago.stack.name, "--name", "DrainFunction"],
+        env=clean(os.environ) | lago.stack.environment | {"SAM_CLI_TELEMETRY": "0"},
+        cwd=lago.stack.home,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "PendingNotifications" in done.stdout
 
 
 def test_cost_and_dashboard_read_what_the_cloud_counts(lago: Lago):
