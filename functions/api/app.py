@@ -11,6 +11,7 @@ from lago.api.answers import errors
 from lago.api.dead_letters import dead_letters
 from lago.api.destinations import destinations
 from lago.api.stats import stats
+from lago.api.unsubscribe import unsubscribe
 from lago.dead_letters import DeadLetters
 from lago.observability import logger, observe
 from lago.settings import queue_shards, search_shards
@@ -18,8 +19,10 @@ from lago.stats import read_stats
 from lago.store.dead_letters import DeadLetterStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.searches import CycleStore, SearchStore, SourceStore
+from lago.unsubscribe import Unsubscribe
 from lago.wiring.clock import now
 from lago.wiring.directory import make_directory, make_trials
+from lago.wiring.secrets import ParameterSecrets
 
 observe()
 mailboxes = MailboxStore(queue_shards())
@@ -38,6 +41,7 @@ app = APIGatewayRestResolver()
 app.include_router(errors())
 app.include_router(stats(figures))
 app.include_router(dead_letters(letters, now))
+app.include_router(unsubscribe(Unsubscribe(mailboxes, ParameterSecrets(""))))
 app.include_router(destinations(make_directory(mailboxes), make_trials(), now))
 
 

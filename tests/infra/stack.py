@@ -3,7 +3,7 @@
 import copy
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,14 @@ Properties = dict[str, Any]
 
 
 @functools.cache
-def _source() -> str:
-    return (ROOT / "template.yaml").read_text()
+def _source() -> dict[str, Any]:
+    template: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
+    return template
 
 
 def source() -> dict[str, Any]:
     """The template as written, short functions (`!Ref`) in their long form."""
-    template: dict[str, Any] = yaml_parse(_source())
-    return template
+    return copy.deepcopy(_source())  # to read it takes a second
 
 
 def cycle() -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Stack:
             name: str(parameters.get(name, declared["Default"])) for name, declared in template["Parameters"].items()
         }
         assert set(parameters) <= set(self.parameters)
-        translated = _translate(template, self.parameters)
+        translated = copy.deepcopy(_translated(tuple(self.parameters.items())))
         self._conditions = {name: self._holds(rule) for name, rule in template["Conditions"].items()}
         self.resources: dict[str, dict[str, Any]] = {
             name: self.resolve(resource)
@@ -115,8 +115,9 @@ class Stack:
         raise AssertionError(f"a condition of a new kind: {rule}")
 
 
-def _translate(template: dict[str, Any], parameters: Mapping[str, str]) -> dict[str, Any]:
-    template = copy.deepcopy(template)
+@functools.cache
+def _translated(parameters: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    template = source()
     template["Transform"] = "AWS::Serverless-2016-10-31"  # the other transform only allows conditions in policies
     for resource in template["Resources"].values():
         for key in {"CodeUri", "ContentUri", "DefinitionUri"} & set(resource.get("Properties", {})):

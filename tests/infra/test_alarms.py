@@ -1,12 +1,13 @@
 """What watches over the stack: ten alarms, of which one speaks, the topic, the budget, and tracing on request."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from lago.observability import UNITS
-from tests.infra.stack import FUNCTIONS, Stack, source, statements
+from tests.infra.stack import FUNCTIONS, Stack, cycle, source, statements
 
 STACK = Stack()
 MAILED = Stack(AlarmEmail="me@example.org")
@@ -117,9 +118,10 @@ def test_functions_that_fail_or_find_no_room_alarm_when_it_is_no_single_time(nam
 
 def test_every_function_is_watched_by_its_own_alarm_or_by_that_of_the_cycle_that_ends_failed_with_it() -> None:
     own = {alarm["Dimensions"][0]["Value"]["Ref"] for alarm in ALARMS.values() if alarm["Namespace"] == "AWS/Lambda"}
-    in_cycle = set(source()["Resources"]["Cycle"]["Properties"]["DefinitionSubstitutions"])
+    # the cycle waits for those that it does not invoke as an event
+    waited_for = [each for each in invocations(cycle()) if each.get("InvocationType") != "Event"]
 
-    by_cycle = {name for name in FUNCTIONS if f"{name.capitalize()}FunctionArn" in in_cycle}
+    by_cycle = {name for name in FUNCTIONS if f"${{{name.capitalize()}FunctionArn}}" in str(waited_for)}
     assert own == {f"{name.capitalize()}Function" for name in set(FUNCTIONS) - by_cycle}
     assert by_cycle == {"drain", "scrape"}
 
@@ -221,12 +223,16 @@ def test_functions_cycle_and_api_are_traced_when_the_owner_says_so(stack: Stack,
 
 
 def test_roles_may_trace_only_then_and_no_more_than_that() -> None:
-    assert "UseTracingPolicy" not in STACK.resources
-    policy = TRACED.properties("UseTracingPolicy")
+    assert not {"UseTracingPolicy", "UseSamplingPolicy"} & set(STACK.resources)
+    policy, sampling = TRACED.properties("UseTracingPolicy"), TRACED.properties("UseSamplingPolicy")
 
     assert policy["Roles"] == [{"Ref": f"{name}Role"} for name in ("Drain", "Scrape", "Notify", "Api", "Cycle")]
     assert [(each["Action"], each["Resource"]) for each in statements({"Policies": [policy]})] == [
         (["xray:PutTraceSegments", "xray:PutTelemetryRecords"], ["*"])
+    ]
+    assert sampling["Roles"] == [{"Ref": "CycleRole"}]
+    assert [each["Action"] for each in statements({"Policies": [sampling]})] == [
+        ["xray:GetSamplingRules", "xray:GetSamplingTargets"]
     ]
     assert TRACED.of_type("IAM::Role") == STACK.of_type("IAM::Role"), "no managed policy comes along"
 
@@ -248,3 +254,15 @@ def test_metrics_bear_the_stacks_name_and_no_dimension_more_unless_asked() -> No
         assert STACK.environment(function)["POWERTOOLS_METRICS_NAMESPACE"] == "Lago"
         assert STACK.environment(function)["POWERTOOLS_SERVICE_NAME"] == STACK_NAME
         assert STACK.environment(function)["METRIC_DIMENSIONS"] == "none"
+
+
+def invocations(node: Any) -> Iterator[dict[str, Any]]:
+    """What the state machine invokes, wherever in it."""
+    if isinstance(node, dict):
+        if "FunctionName" in node:
+            yield node
+        for each in node.values():
+            yield from invocations(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from invocations(each)

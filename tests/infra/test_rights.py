@@ -21,10 +21,11 @@ LOG_DELIVERY = {
 """What Step Functions needs to log; none of these can be limited to a resource."""
 
 
-def rights(function: str) -> dict[str, set[str]]:
+def rights(function: str, **parameters: str) -> dict[str, set[str]]:
     """What a function may do, by resource."""
     granted: dict[str, set[str]] = {}
-    for statement in statements(ROLES[f"{function.capitalize()}Role"]):
+    roles = Stack(**parameters).of_type("IAM::Role") if parameters else ROLES
+    for statement in statements(roles[f"{function.capitalize()}Role"]):
         for resource in statement["Resource"]:
             granted.setdefault(name(resource), set()).update(statement["Action"])
     return granted
@@ -48,7 +49,10 @@ def dynamodb(*actions: str) -> set[str]:
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 QUEUE = dynamodb("Query", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")
 TOKEN = {"arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${Name}": {"ssm:GetParameter"}}
-SECRETS = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/lago/${AWS::StackName}/destinations/*"
+PARAMETERS = "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter/lago/${AWS::StackName}"
+SECRETS = f"{PARAMETERS}/destinations/*"
+MAIL_KEYS = f"{SECRETS}/email"
+SENDING = TOKEN | {SECRETS: {"ssm:GetParameter"}, f"{PARAMETERS}/api-url": {"ssm:GetParameter"}}
 
 
 def test_scrape_reads_and_writes_searches_and_wakes_notify() -> None:
@@ -71,7 +75,7 @@ def test_notify_clears_outboxes_fills_mailboxes_and_logs_deliveries() -> None:
             "QueueTable": QUEUE,
             "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
         }
-        | TOKEN
+        | SENDING
     )
 
 
@@ -88,21 +92,38 @@ def test_drain_only_looks_up_what_the_searches_know() -> None:
             "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
             "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
         }
-        | TOKEN
+        | SENDING
     )
 
 
-def test_api_changes_what_is_dead_and_takes_destinations_away_and_reads_no_secret() -> None:
+@pytest.mark.parametrize("function", ["notify", "drain"])
+def test_mail_goes_out_by_ses_or_by_the_server_that_is_named_and_only_if_there_is_a_sender(function: str) -> None:
+    ses = {"ses:SendEmail", "ses:SendRawEmail"}
+    none, by_ses = rights(function), rights(function, MailFrom="lago@example.org")
+    by_server = rights(function, MailFrom="lago@example.org", SmtpParameter="/lago/smtp-url")
+
+    assert {action for actions in none.values() for action in actions}.isdisjoint(ses)
+    assert [name for name, actions in by_ses.items() if actions & ses] == [
+        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
+        "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:configuration-set/${MailConfiguration}",
+    ]
+    assert set(by_server) - set(none) == {
+        "arn:${AWS::Partition}:ssm:${AWS::Region}:${AWS::AccountId}:parameter${SmtpParameter}"
+    }
+
+
+def test_api_changes_what_is_dead_and_takes_destinations_away_and_reads_no_secret_but_a_mails_link() -> None:
     assert rights("api") == {
         "ApiLogs": LOGS,
         "SearchesTable": dynamodb("GetItem", "Query", "UpdateItem"),
         "WatchesTable": dynamodb("Query", "GetItem", "UpdateItem", "DeleteItem"),
         "QueueTable": dynamodb("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"),
-        "${QueueTable.Arn}/index/due": dynamodb("GetItem", "Query"),
-        "${QueueTable.Arn}/index/dead": dynamodb("GetItem", "Query"),
+        "${QueueTable.Arn}/index/due": dynamodb("Query"),
+        "${QueueTable.Arn}/index/dead": dynamodb("Query"),
         "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
         "DeliveriesTable": dynamodb("Query", "BatchWriteItem"),
         SECRETS: {"ssm:PutParameter", "ssm:DeleteParameter"},
+        MAIL_KEYS: {"ssm:GetParameter"},
         "NotifyFunction": {"lambda:InvokeFunction"},
     }
 
@@ -118,7 +139,7 @@ def test_nothing_is_granted_on_everything_and_nobody_scans(role: str) -> None:
             assert actions == LOG_DELIVERY
         else:
             # a stream has no name before it exists, and neither has a destination's secret
-            named = {name(resource) for resource in statement["Resource"]} - {SECRETS}
+            named = {name(resource) for resource in statement["Resource"]} - {SECRETS, MAIL_KEYS}
             assert not any("*" in each.removesuffix("/stream/*") for each in named)
 
 
@@ -127,7 +148,7 @@ def test_no_managed_policy_widens_a_role(role: str) -> None:
     assert not ROLES[role].get("ManagedPolicyArns")
 
 
-def test_the_cycle_runs_its_two_functions_and_the_schedule_only_the_cycle() -> None:
+def test_the_cycle_runs_its_steps_and_tells_and_the_schedule_only_the_cycle() -> None:
     runs = [each["Resource"] for each in statements(ROLES["CycleRole"]) if each["Action"] == ["lambda:InvokeFunction"]]
     starts = {
         action: name(each["Resource"][0])
@@ -135,7 +156,9 @@ def test_the_cycle_runs_its_two_functions_and_the_schedule_only_the_cycle() -> N
         for action in each["Action"]
     }
 
-    assert [[name(resource) for resource in resources] for resources in runs] == [["DrainFunction", "ScrapeFunction"]]
+    assert [[name(resource) for resource in resources] for resources in runs] == [
+        ["DrainFunction", "ScrapeFunction", "NotifyFunction"]
+    ]
     assert starts == {"states:StartExecution": "{'Ref': 'Cycle'}", "sqs:SendMessage": "ScheduleDeadLetters"}
 
 
