@@ -275,7 +275,7 @@ def test_the_estimate_multiplies_requests_units_and_seconds_with_the_list_prices
 
 
 def test_the_prices_are_those_that_the_command_estimates_with() -> None:
-    assert PRICES == {
+    assert {
         "WriteUnit": prices.WRITE_UNIT.dollars,
         "ReadUnit": prices.READ_UNIT.dollars,
         "LambdaGbSecond": prices.LAMBDA_GB_SECOND["arm64"].dollars,
@@ -283,7 +283,7 @@ def test_the_prices_are_those_that_the_command_estimates_with() -> None:
         "ScheduledStart": prices.SCHEDULE.dollars,
         "ExpressRequest": prices.EXPRESS_REQUEST.dollars,
         "ExpressGbSecond": prices.EXPRESS_GB_SECOND.dollars,
-    }
+    } == PRICES
 
 
 def test_the_estimate_reads_sums_over_the_time_shown_and_says_whose_prices() -> None:
