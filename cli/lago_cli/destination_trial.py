@@ -4,7 +4,6 @@ import msgspec
 import typer
 
 from lago.destination_options import read_id
-from lago.trial import TrialReport
 from lago_cli import destination_options, options
 from lago_cli.errors import FAILURE, FunctionError
 from lago_cli.output import print_json, remark, say
@@ -25,6 +24,8 @@ def try_destination(
     id_ = read_id("ID", name)
     world: World = ctx.obj
     stack = world.open_stack(stack_name)
+    from lago.trial import TrialReport  # noqa: PLC0415 - binds the tables' names, which the open stack has told
+
     answer = stack.functions.invoke(stack.output("NotifyFunction"), {"test": id_})
     try:
         report = msgspec.convert(answer, TrialReport)

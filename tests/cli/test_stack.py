@@ -1,5 +1,9 @@
 """Finding the stack, against moto's CloudFormation; and what is said when it cannot be found."""
 
+import os
+import subprocess
+import sys
+
 import boto3
 import pytest
 from botocore import exceptions as aws
@@ -155,6 +159,22 @@ def test_what_aws_does_not_take_is_told_whole_in_one_line() -> None:
 
 def test_the_version_is_told_without_a_stack() -> None:
     assert lago(a_world(), "--version").stdout == f"lago {__version__}\n"
+
+
+def test_the_command_starts_before_any_table_is_named() -> None:
+    tables = ("SEARCHES_TABLE", "WATCHES_TABLE", "QUEUE_TABLE", "DELIVERIES_TABLE")
+    environment = {name: value for name, value in os.environ.items() if name not in tables}
+
+    started = subprocess.run(
+        [sys.executable, "-m", "lago_cli.main", "--version"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (started.returncode, started.stdout) == (0, f"lago {__version__}\n"), started.stderr
 
 
 def test_a_bug_stays_loud() -> None:

@@ -24,9 +24,10 @@ def calm(lago: Lago):
 
 def run(lago: Lago, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command as a person runs it, in a process of its own."""
+    environment = {name: value for name, value in clean(os.environ).items() if not name.endswith("_TABLE")}
     return subprocess.run(
         [sys.executable, "-m", "lago_cli.main", *arguments],
-        env=clean(os.environ) | lago.stack.environment,
+        env=environment | lago.stack.environment,
         capture_output=True,
         text=True,
         timeout=90,
