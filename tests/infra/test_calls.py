@@ -41,6 +41,7 @@ OF_AWS_ITSELF = {
     "xray:PutTraceSegments": "Lambda reports its traces with the function's role",
     "xray:PutTelemetryRecords": "Lambda reports its traces with the function's role",
     "kms:Decrypt": "DynamoDB, Parameter Store and Lambda use the owner's key in the role's name",
+    "kms:Encrypt": "Parameter Store stores a secret with the owner's key in the role's name",
     "kms:GenerateDataKey": "DynamoDB, Parameter Store and Lambda use the owner's key in the role's name",
 }
 """Rights that no code of ours asks for: who uses them."""

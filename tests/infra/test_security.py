@@ -40,17 +40,19 @@ def test_without_a_key_of_the_owners_a_queue_is_encrypted_too() -> None:
 
 
 def test_roles_may_use_the_owners_key_and_no_other_and_only_where_there_is_one() -> None:
-    (policy,) = WITH_KEY.of_type("IAM::Policy").values()
-    (statement,) = policy["PolicyDocument"]["Statement"]
+    policies = WITH_KEY.of_type("IAM::Policy").values()
+    by_roles = {
+        frozenset(roles_of(policy)): set(statement["Action"])
+        for policy in policies
+        for statement in statements({"Policies": [policy]})
+    }
 
-    assert set(statement["Action"]) == {"kms:Decrypt", "kms:GenerateDataKey"}
-    assert statement["Resource"] == KEY
-    assert roles_of(policy) == {f"{name.capitalize()}Role" for name in FUNCTIONS} | {"CycleScheduleRole"}
+    everyone = frozenset(f"{name.capitalize()}Role" for name in FUNCTIONS) | {"CycleScheduleRole"}
+    assert by_roles == {everyone: {"kms:Decrypt", "kms:GenerateDataKey"}, frozenset({"ApiRole"}): {"kms:Encrypt"}}
+    assert [each["Resource"] for policy in policies for each in statements({"Policies": [policy]})] == [[KEY]] * 2
     assert not STACK.of_type("IAM::Policy")
-    actions = [
-        action for role in STACK.of_type("IAM::Role").values() for each in statements(role) for action in each["Action"]
-    ]
-    assert not any(action.startswith("kms:") for action in actions)
+    all_roles = [each for role in STACK.of_type("IAM::Role").values() for each in statements(role)]
+    assert not any(action.startswith("kms:") for each in all_roles for action in each["Action"])
 
 
 def test_the_command_learns_which_key_to_store_secrets_with() -> None:
