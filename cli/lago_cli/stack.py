@@ -9,14 +9,17 @@ import os
 import random
 import secrets
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError, NoRegionError
 
+from lago.channels.registry import target_spec
 from lago.dead_letters import DeadLetters
 from lago.destinations import Directory
+from lago.http_guard import NONE_TRUSTED, Trusted, read_origins
 from lago_cli.clock import now
 from lago_cli.errors import FunctionError, StackError
 from lago_cli.ports import Destinations, Functions, Secrets, Watches
@@ -32,8 +35,8 @@ _TABLES = {
     "DELIVERIES_TABLE": "DeliveriesTable",
 }
 
-ACCOUNT_KEY = "none"
-"""What the stack's output KmsKeyArn says without a key of the owner's."""
+ACCOUNT_KEY = NO_ORIGINS = "none"
+"""What the outputs KmsKeyArn and TrustedOrigins say for an empty parameter: CloudFormation has no empty outputs."""
 
 _PATIENT = Config(connect_timeout=5, read_timeout=120, retries={"total_max_attempts": 1})
 """For invoking functions: they may run for a minute, and a retry would run them twice."""
@@ -122,7 +125,13 @@ class DeployedStack:
             prefix=self.output("DestinationSecrets"),
             clock=now,
             random_bytes=secrets.token_bytes,
+            spec_of=partial(target_spec, trusted=self._trusted()),
         )
+
+    def _trusted(self) -> Trusted:
+        """The origins inside that its destinations may name."""
+        origins = self.output("TrustedOrigins")
+        return NONE_TRUSTED if origins == NO_ORIGINS else read_origins(origins, "TrustedOrigins")
 
     def output(self, key: str) -> str:
         """One output. Raises StackError when there is none of that name."""

@@ -5,6 +5,7 @@ import logging
 import os
 import secrets
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import botocore.session
@@ -12,10 +13,12 @@ import msgspec
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
+from lago.channels.registry import target_spec
 from lago.destinations import Directory
 from lago.domain.ids import DestinationId
 from lago.domain.watch import Watch
 from lago.errors import StoreUnavailableError
+from lago.http_guard import read_origins
 from lago.settings import Environment, search_shards, text
 from lago.store.destinations import RemovalStore, turn
 from lago.store.mailboxes import MailboxStore
@@ -37,6 +40,7 @@ _PATIENT = Config(connect_timeout=2, read_timeout=TRIAL_SECONDS, retries={"total
 
 def make_directory(mailboxes: MailboxStore, environment: Environment = os.environ) -> Directory:
     """The directory of the stack. Raises SettingError."""
+    trusted = read_origins(text(environment, "TRUSTED_ORIGINS", ""), "TRUSTED_ORIGINS")
     return Directory(
         mailboxes,
         RemovalStore(mailboxes),
@@ -45,6 +49,7 @@ def make_directory(mailboxes: MailboxStore, environment: Environment = os.enviro
         prefix=text(environment, "DESTINATION_SECRETS"),
         clock=now,
         random_bytes=secrets.token_bytes,
+        spec_of=partial(target_spec, trusted=trusted),
     )
 
 
