@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lago.observability import UNITS
-from tests.infra.stack import FUNCTIONS, Stack, cycle, source, statements
+from tests.infra.stack import FUNCTIONS, ROOT, Stack, cycle, source, statements
 
 STACK = Stack()
 MAILED = Stack(AlarmEmail="me@example.org")
@@ -143,6 +143,15 @@ def test_a_stream_that_is_read_late_alarms_well_before_its_records_are_given_up(
         120_000,
     )
     assert float(ALARMS["IteratorAgeAlarm"]["Threshold"]) < 1000 * mapping["MaximumRecordAgeInSeconds"]
+
+
+@pytest.mark.parametrize("name", ALARMS)
+def test_each_alarm_has_its_page_of_what_it_means_what_to_look_at_and_what_to_do(name: str) -> None:
+    runbook = (ROOT / "docs" / "operations.md").read_text()
+    sections = re.findall(r"^### (.*)\n((?:(?!^#).*\n)*)", runbook, re.MULTILINE)
+    (text,) = [text for title, text in sections if name in title.split(", ")]
+
+    assert all(part in text for part in ("**Means.**", "**Look at**", "**Do"))
 
 
 def rule(stack: Stack) -> str:
