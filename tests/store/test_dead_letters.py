@@ -169,7 +169,7 @@ def test_a_discarded_letter_is_gone_from_row_list_and_count_and_leaves_one_log_l
     assert pages(store, limit=10) == [["2"]]
     assert MailboxStore(1).counts() == {"telegram": Counts(0, 1)}
     (line,) = [record for record in caplog.records if record.message == "dead letter discarded"]
-    assert (line.id, line.reason, line.died_of) == (letter.id, "sold long ago", "message")
+    assert (line.notification, line.reason, line.died_of) == (letter.id, "sold long ago", "message")
 
 
 def test_what_was_brought_back_meanwhile_is_not_discarded():

@@ -215,7 +215,7 @@ class Courier:
         now = self.clock()
         extra = {"destination": destination.id, "outcome": outcome.kind.value, "reason": outcome.reason}
         kinds = [row.notification.kind for row in rows]
-        log.info("sent", extra={**extra, "kinds": kinds, "ids": [row.id for row in rows]})
+        log.info("sent", extra={**extra, "kinds": kinds, "notifications": [row.id for row in rows]})
         if outcome.kind is OutcomeKind.DELIVERED:
             self._log(claim, rows, now, stored=stored)
         if outcome.kind is OutcomeKind.DESTINATION:

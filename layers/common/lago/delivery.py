@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from lago.courier import PARKED, Candidate, Courier, DeliverySettings, Sent, Tally
+from lago.domain.backoff import Backoff
 from lago.domain.event import AdEvent, OperatorAlert, Trial
 from lago.domain.hours import held_until, quiet_until
 from lago.domain.ids import DestinationId, EpochMs, Milliseconds
-from lago.domain.backoff import Backoff
 from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air
 from lago.domain.notification import Destination, Notification
 from lago.domain.watch import Filters
@@ -174,7 +174,7 @@ class Sender:
             return None
         done = Settlement(done=told, failures=head.failures, gate_until=head.gate_until)
         self._mailboxes.record(claim, done, new=False, next_row_at=now, now=now)
-        log.error("a sender stopped in the middle", extra={"rows": [row.id for row in lost]})
+        log.error("a sender stopped in the middle", extra={"notifications": [row.id for row in lost]})
         return Tally(dead=sum(row.died is not None for row in charged), silent=len(told))
 
     def _bury(self, head: Head, expired: list[Row], rows: list[Row]) -> Tally | None:

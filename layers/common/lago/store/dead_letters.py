@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import batched, groupby
 
-import msgspec
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
@@ -13,7 +12,7 @@ from lago.domain.dead_letter import Letters, Place, Wanted, place, revived
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Row
 from lago.domain.notification import Destination
-from lago.errors import ConflictError
+from lago.errors import ConflictError, NewerItemError
 from lago.store import mailboxes
 from lago.store.connection import translated
 from lago.store.mailboxes import MailboxStore
@@ -112,8 +111,8 @@ class DeadLetterStore:
             write_rows(self._queue.shards, destination, done=(row.id,), dead_done=True, head_actions=[])
         except ConflictError:
             return False
-        extra = {"id": row.id, "destination": destination.id, "kind": row.notification.kind, "died_of": row.dead_reason}
-        log.info("dead letter discarded", extra={**extra, "reason": reason})
+        about = {"notification": row.id, "destination": destination.id, "kind": row.notification.kind}
+        log.info("dead letter discarded", extra={**about, "died_of": row.dead_reason, "reason": reason})
         return True
 
     def destination(self, name: DestinationId) -> Destination | None:
@@ -148,5 +147,5 @@ def _readable(items: Iterable[QueueItem]) -> Iterator[Row]:
     for item in items:
         try:
             yield row_of(item)
-        except msgspec.DecodeError:
-            log.warning("a dead letter cannot be read by this version", extra={"row": item.id})
+        except NewerItemError:
+            log.warning("a dead letter cannot be read by this version", extra={"notification": item.id})
