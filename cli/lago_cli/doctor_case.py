@@ -17,6 +17,7 @@ from lago_cli.ports import Stack, World
 Verdict = Literal["fine", "warning", "wrong", "unknown"]
 """`wrong`: something does not work, or waits for a person. `unknown`: the check itself could not be made."""
 
+TELEGRAM = "telegram"
 MOST_SHOWN = 20
 """Findings of one kind at most, and requests to one service: the doctor's time is bounded."""
 
@@ -69,12 +70,13 @@ class Case:
     @cached_property
     def resources(self) -> list[Resource]:
         """What the stack is made of."""
+        _ = self.described  # a stack that is not there is one failure, not several
         return self._once("resources", self.deployment.resources)
 
     @cached_property
     def stack(self) -> Stack:
         """The stack's tables, functions and secrets."""
-        _ = self.described  # a stack that is not there is one failure, not two
+        _ = self.described  # as above
         return self._once("stack", lambda: self.world.open_stack(self.name))
 
     @cached_property

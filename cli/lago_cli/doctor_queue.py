@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lago_cli.doctor_case import MOST_SHOWN, Case, Check, Finding, fine, warning, wrong
+from lago_cli.doctor_case import MOST_SHOWN, TELEGRAM, Case, Check, Finding, fine, warning, wrong
 from lago_cli.text import plain, span
 from lago_cli.troubles import names_of
 
@@ -44,7 +44,11 @@ def everybody_is_told(case: Case) -> Iterator[Finding]:
         yield warning("there is no destination: nobody is told anything", "run `lago setup`")
     disabled = [each for each in case.destinations if each.disabled]
     for each in disabled[:MOST_SHOWN]:
-        again = "mend it with `lago setup`" if each.channel == "telegram" else "mend it, then add or enable it again"
+        again = (
+            "mend it with `lago setup`"
+            if each.channel == TELEGRAM
+            else f"mend it, then `lago destination enable {plain(each.id)}`"
+        )
         yield wrong(f"“{plain(each.id)}” is disabled: {plain(each.disabled)}", f"{again}; then `lago watch resume`")
     works = len(case.destinations) - len(disabled)
     if works:
@@ -81,7 +85,7 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 CHECKS = (
-    Check("backlog", backlog_is_short, vital=True),
+    Check("backlog", backlog_is_short),
     Check("dead letters", nothing_is_dead),
     Check("destinations", everybody_is_told),
     Check("searches", searches_are_read),

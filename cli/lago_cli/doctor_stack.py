@@ -10,6 +10,7 @@ from lago_cli.text import plain, span
 
 _GOOD = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "IMPORT_COMPLETE"})
 _ROLLED_BACK = frozenset({"UPDATE_ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"})
+_MAIL = "email"
 _SKEW_MS = 60_000
 _REFUSED_SKEW_MS = 5 * 60_000
 """AWS refuses requests that are signed at another time than its own by this much (Signature Version 4)."""
@@ -24,7 +25,7 @@ _LATE_SECONDS = 300
 
 
 def stack_is_deployed(case: Case) -> Iterator[Finding]:
-    """The stack's status, its outputs, and its version against this command's."""
+    """The stack's status, its version against this command's, and whether its tables can be read."""
     described = case.described
     said = f"stack {plain(case.name)}: {described.status}"
     if described.status in _GOOD:
@@ -41,18 +42,18 @@ def stack_is_deployed(case: Case) -> Iterator[Finding]:
         yield wrong(
             f"{said}{reason}", "see why in the stack's events (CloudFormation in the console), then deploy again"
         )
-    _ = case.stack  # raises, in words, what keeps its tables from being opened
     deployed = described.outputs.get("Version")
     if deployed != __version__:
         yield warning(
             f"the stack runs version {plain(deployed or 'before 0.1')}, this command is {__version__}",
             "deploy this checkout (`make deploy`), or use the command of the version that is deployed",
         )
+    _ = case.stats  # raises, in words, what keeps its tables from being read
 
 
 def parameters_fit(case: Case) -> Iterator[Finding]:
     """Parameters that are each allowed and do not go together, or leave somebody in the dark."""
-    found = [*_that_do_not_fit(case.described), *_that_nobody_hears(case)]
+    found = [*_that_do_not_fit(case.described), *_that_channels_lack(case), *_that_nobody_hears(case)]
     yield from found or [fine("they go together")]
 
 
@@ -93,6 +94,14 @@ def _that_do_not_fit(described: Described) -> Iterator[Finding]:
                 "Contact is empty: the marketplace cannot reach whoever runs this",
                 "set Contact to a mail address or page",
             )
+
+
+def _that_channels_lack(case: Case) -> Iterator[Finding]:
+    given, channels = case.described.parameters, {each.channel for each in case.destinations}
+    if _MAIL in channels and not given.get("MailFrom"):
+        yield wrong("MailFrom is empty: no mail is sent", "set MailFrom to an address that you may send from")
+    if "apprise" in channels and given.get("UseApprise") != "true":
+        yield wrong("UseApprise is not true: nothing is sent through Apprise", "set UseApprise to true")
 
 
 def _that_nobody_hears(case: Case) -> Iterator[Finding]:
@@ -200,7 +209,8 @@ def quotas_suffice(case: Case) -> Iterator[Finding]:
         )
     else:
         yield fine(said)
-    if any(each.channel == "email" for each in case.destinations):
+    uses_ses = not case.described.parameters.get("SmtpParameter")
+    if uses_ses and any(each.channel == _MAIL for each in case.destinations):
         if case.deployment.mail_is_limited():
             yield wrong(
                 "SES is in its sandbox: it sends to verified addresses only",

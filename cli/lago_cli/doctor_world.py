@@ -1,49 +1,22 @@
-"""The doctor's checks of what is outside the stack: secrets, Telegram, the marketplace."""
+"""The doctor's checks of what is outside the stack: Telegram, the marketplace."""
 
 from collections.abc import Iterator
 
-import msgspec
-
 from lago.domain.notification import Destination
-from lago.errors import BadInputError, SourceError
-from lago_cli import checks
-from lago_cli.doctor_case import MOST_SHOWN, Case, Check, Finding, epoch, fine, warning, wrong
+from lago.errors import SourceError
+from lago_cli.doctor_case import MOST_SHOWN, TELEGRAM, Case, Check, Finding, epoch, fine, warning, wrong
+from lago_cli.doctor_secrets import is_usable
 from lago_cli.errors import TelegramError
 from lago_cli.ports import Bot
 from lago_cli.text import plain, span
 
-_TELEGRAM = "telegram"
 _BLOCKED = frozenset({401, 403, 429, 451})
 _BLOCKED_FOR_LONG_MS = 3_600_000
 
 
-def secrets_are_there(case: Case) -> Iterator[Finding]:
-    """Every secret that a destination refers to: readable, and of the shape that its channel needs. None is shown."""
-    named = {each.credentials: each.channel for each in case.destinations if each.credentials}
-    named.setdefault(case.stack.output("TelegramTokenParameter"), _TELEGRAM)
-    bot_is_used = any(each.channel == _TELEGRAM for each in case.destinations) or not case.destinations
-    for name, channel in sorted(named.items()):
-        if channel != _TELEGRAM or bot_is_used:
-            yield _secret(name, channel, case.stack.secrets.get(name))
-
-
-def _secret(name: str, channel: str, secret: str | None) -> Finding:
-    shown = plain(name)
-    again = "run `lago setup`" if channel == _TELEGRAM else "add the destination again with `lago destination add`"
-    if secret is None:
-        return wrong(f"{shown} is not there", again)
-    if not secret.strip():
-        return wrong(f"{shown} is empty", again)
-    if channel == _TELEGRAM and not _is_token(secret):
-        return wrong(f"{shown} holds no bot token", again)
-    if secret.lstrip().startswith("{") and not _is_json(secret):
-        return wrong(f"{shown} is cut or damaged", again)
-    return fine(f"{shown} can be read")
-
-
 def bot_can_write(case: Case) -> Iterator[Finding]:
     """Each bot's token, whether its updates go elsewhere, and each chat that it writes to."""
-    telegram = [each for each in case.destinations if each.channel == _TELEGRAM]
+    telegram = [each for each in case.destinations if each.channel == TELEGRAM]
     if not telegram and case.destinations:
         yield fine("not used")
         return
@@ -53,7 +26,7 @@ def bot_can_write(case: Case) -> Iterator[Finding]:
         by_token.setdefault(each.credentials or default, []).append(each)
     for name, destinations in (by_token or {default: []}).items():
         secret = case.stack.secrets.get(name)
-        if secret is not None and _is_token(secret):  # else the check of the secrets says so
+        if secret is not None and is_usable(TELEGRAM, secret):  # else the check of the secrets says so
             yield from _bot(case.world.bot(case.stack.output("TelegramApiUrl"), secret), destinations)
 
 
@@ -106,24 +79,7 @@ def _health(name: str, source: dict[str, object], now: int) -> Finding:
     return wrong(said, remedy) if now - since > _BLOCKED_FOR_LONG_MS else warning(said, remedy)
 
 
-def _is_token(secret: str) -> bool:
-    try:
-        checks.bot_token(secret)
-    except BadInputError:
-        return False
-    return True
-
-
-def _is_json(secret: str) -> bool:
-    try:
-        msgspec.json.decode(secret)
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
 CHECKS = (
-    Check("secrets", secrets_are_there),
     Check("telegram", bot_can_write),
     Check("sources", sources_answer),
 )
