@@ -11,6 +11,7 @@ LagoError
 └── StoreError             the database
     ├── ConflictError            a condition did not hold: someone else was first, read again
     └── StoreUnavailableError    throttled or unreachable: try again later
+        └── NewerItemError           only a newer version can read it: left alone until that runs
 """
 
 
@@ -79,3 +80,7 @@ class ConflictError(StoreError):
 
 class StoreUnavailableError(StoreError):
     """Throttled, timed out or unreachable."""
+
+
+class NewerItemError(StoreUnavailableError):
+    """An item that only a newer version can read: it is left alone until that runs."""

@@ -84,6 +84,8 @@ class Head(Struct, frozen=True, kw_only=True):
     due_at: EpochMs | None = None
     delivered: Mapping[str, int] = {}
     """Messages delivered by hour since the epoch, the last 24 hours."""
+    unknown: Mapping[str, object] = {}
+    """What only a newer version knows of the destination: kept as it is."""
 
     def leased(self, now: EpochMs) -> bool:
         """Whether a sender holds it now."""

@@ -13,6 +13,7 @@ from itertools import batched
 from time import sleep
 from typing import Any
 
+from pynamodb.attributes import NumberSetAttribute
 from pynamodb.connection import Connection
 from pynamodb.connection.table import TableConnection
 from pynamodb.exceptions import DoesNotExist, PynamoDBException, TransactWriteError
@@ -22,6 +23,7 @@ from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
 from lago.errors import ConflictError, SettingError, StoreUnavailableError
+from lago.store.schema import mark
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 4
@@ -57,7 +59,18 @@ def connection() -> Connection:
 
 
 class Table(Model):
-    """Base of the models: a pynamodb model on the shared client."""
+    """Base of the models: a pynamodb model on the shared client, each item marked with the schemas that wrote it.
+
+    What is stored whole is marked here; an update that writes an encoded part adds `marked()`. The marks are a set, as
+    DynamoDB can add to a set unread, but not take the greater of two numbers: an older version must not lower it.
+    """
+
+    schemas = NumberSetAttribute(attr_name="v", null=True, default_for_new=mark)
+
+    @classmethod
+    def marked(cls) -> Action:
+        """Part of an update that writes an encoded part of an item."""
+        return cls.schemas.add(mark())
 
     @classmethod
     def _get_connection(cls) -> TableConnection:

@@ -7,7 +7,6 @@ mailbox's head goes once no row is left, and the directory names the destination
 from itertools import islice
 
 import msgspec
-from msgspec.structs import replace
 from pynamodb.expressions.update import Action
 
 from lago.domain.ids import DestinationId, NotificationId
@@ -126,11 +125,11 @@ def turn(watch: Watch, destinations: tuple[DestinationId, ...]) -> bool:
         item = find(WatchItem, watch.search, watch.id, consistent=True)
         if item is None:
             return False
-        stored = msgspec.json.decode(item.watch, type=Watch)
-        changed = msgspec.json.encode(replace(stored, destinations=destinations))
+        # by the field, not by the struct: what only a newer version knows of it stays
+        changed = msgspec.json.encode({**msgspec.json.decode(item.watch), "destinations": destinations})
         try:
             with translated():
-                item.update([WatchItem.watch.set(changed)], condition=WatchItem.watch == item.watch)
+                item.update([WatchItem.watch.set(changed), WatchItem.marked()], condition=WatchItem.watch == item.watch)
         except ConflictError:
             continue  # changed or removed since it was read
         return True

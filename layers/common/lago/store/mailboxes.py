@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from itertools import batched
 
-import msgspec
 from msgspec.structs import replace
 from pynamodb.expressions.update import Action
 
@@ -18,6 +17,7 @@ from lago.store.connection import TRIES, find, find_all, transaction, update
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of
 from lago.store.queue_reads import QueueReads
 from lago.store.queue_writes import after, compiled, due, under_claim, write_rows
+from lago.store.schema import with_unknown
 
 CHUNK = 40
 """Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
@@ -62,8 +62,9 @@ class MailboxStore(QueueReads):
 
     def _write_destination(self, destination: Destination, before: Head | None, guard: Guard) -> None:
         actions: list[Action] = [
-            QueueItem.destination.set(msgspec.json.encode(destination)),
+            QueueItem.destination.set(with_unknown(destination, before.unknown if before else {})),
             QueueItem.revision.add(1),
+            QueueItem.marked(),
         ]
         if before and before.destination.disabled and not destination.disabled:
             actions.append(QueueItem.gate_until.remove())

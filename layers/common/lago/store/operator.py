@@ -7,6 +7,7 @@ from lago.domain.operator import Told
 from lago.errors import ConflictError
 from lago.store.connection import find, update
 from lago.store.queue_items import QueueItem
+from lago.store.schema import decoding
 
 _PLACE = ("meta#operator", "told")
 
@@ -17,13 +18,20 @@ class OperatorStore:
     def told(self) -> Told:
         """What was told so far, read consistently."""
         item = find(QueueItem, *_PLACE, consistent=True)
-        return Told() if item is None or item.row is None else msgspec.msgpack.decode(item.row, type=Told)
+        if item is None or item.row is None:
+            return Told()
+        with decoding(item):
+            return msgspec.msgpack.decode(item.row, type=Told)
 
     def put(self, told: Told) -> bool:
         """Store what follows from the version before. Says whether that was still the last one: one drain wins."""
         before = told.version - 1
         unchanged = QueueItem.epoch == before if before else QueueItem.epoch.does_not_exist()
-        actions: list[Action] = [QueueItem.row.set(msgspec.msgpack.encode(told)), QueueItem.epoch.set(told.version)]
+        actions: list[Action] = [
+            QueueItem.row.set(msgspec.msgpack.encode(told)),
+            QueueItem.epoch.set(told.version),
+            QueueItem.marked(),
+        ]
         try:
             update(QueueItem(*_PLACE), actions, unchanged)
         except ConflictError:

@@ -20,6 +20,7 @@ from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row
 from lago.domain.notification import Destination
 from lago.store.connection import Table, table_name
+from lago.store.schema import decoding, unknown
 
 HEAD = "head"
 DIRECTORY = "directory"
@@ -102,10 +103,13 @@ def shard_name(destination: DestinationId, shards: int) -> str:
 
 
 def head_of(item: QueueItem) -> Head:
-    """The head that the item holds."""
+    """The head that the item holds. Raises NewerItemError."""
     assert item.destination is not None  # noqa: S101 - a head is written whole
+    with decoding(item):
+        destination = msgspec.json.decode(item.destination, type=Destination)
+        kept = unknown(item, item.destination, Destination)
     return Head(
-        destination=msgspec.json.decode(item.destination, type=Destination),
+        destination=destination,
         revision=int(item.revision or 0),
         epoch=int(item.epoch or 0),
         lease_until=None if item.lease_until is None else EpochMs(int(item.lease_until)),
@@ -117,13 +121,15 @@ def head_of(item: QueueItem) -> Head:
         dead=int(item.dead or 0),
         due_at=None if item.due_at is None else EpochMs(int(item.due_at)),
         delivered=item.delivered or {},
+        unknown=kept,
     )
 
 
 def row_of(item: QueueItem) -> Row:
-    """The row that the item holds."""
+    """The row that the item holds. Raises NewerItemError."""
     assert item.row is not None  # noqa: S101 - a row is written whole
-    return msgspec.msgpack.decode(item.row, type=Row)
+    with decoding(item):
+        return msgspec.msgpack.decode(item.row, type=Row)
 
 
 def item_of(row: Row, shard: str) -> QueueItem:

@@ -3,10 +3,9 @@
 import logging
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row
+from lago.errors import NewerItemError
 from lago.ports import Counts, DueMailbox
 from lago.store.connection import find, find_all, translated
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of, row_of
@@ -21,7 +20,7 @@ def _readable(item: QueueItem) -> Row | None:
     """A row of a kind that only a newer version knows (during a deploy) waits for that, uncharged."""
     try:
         return row_of(item)
-    except msgspec.DecodeError:
+    except NewerItemError:
         log.warning("a row cannot be read by this version", extra={"row": item.id})
         return None
 
@@ -64,15 +63,16 @@ class QueueReads:
         """The dead letters of a destination; reads all of its mailbox."""
         with translated():
             items = QueueItem.query(destination, filter_condition=QueueItem.died_at.exists())
-            return [row_of(item) for item in items]
+            return [row for item in items if (row := _readable(item)) is not None]
 
     def dead_letters(self, limit: int) -> list[Row]:
         """The newest dead letters of all destinations."""
         with translated():
             rows = [
-                row_of(item)
+                row
                 for shard in range(self.shards)
                 for item in QueueItem.dead_rows.query(f"shard#{shard}", scan_index_forward=False, limit=limit)
+                if (row := _readable(item)) is not None
             ]
         return sorted(rows, key=lambda row: row.died or 0, reverse=True)[:limit]
 

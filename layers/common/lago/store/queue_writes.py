@@ -9,7 +9,6 @@ from functools import reduce
 from operator import and_
 from types import MappingProxyType
 
-import msgspec
 from pynamodb.attributes import NumberAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -20,6 +19,7 @@ from lago.domain.notification import Destination
 from lago.domain.protocol import ANYTHING, Guard, Standing, tallied
 from lago.store.connection import retried, transaction
 from lago.store.queue_items import HEAD, QueueItem, item_of, shard_name
+from lago.store.schema import with_unknown
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,8 @@ def after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:
         actions.append(QueueItem.delivered.set(dict(head.delivered)))
     if head.destination != claim.destination:
         actions += [
-            QueueItem.destination.set(msgspec.json.encode(head.destination)),
+            QueueItem.destination.set(with_unknown(head.destination, head.unknown)),
             QueueItem.revision.set(head.revision),
+            QueueItem.marked(),
         ]
     return actions

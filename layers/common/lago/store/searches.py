@@ -2,7 +2,6 @@
 
 import logging
 import secrets
-import zlib
 
 import msgspec
 from msgspec import Struct
@@ -20,10 +19,11 @@ from lago.domain.event import Event, decode_events, encode_events
 from lago.domain.ids import EpochMs, Milliseconds, SearchId, SourceName, WatchId
 from lago.domain.query import Query, shard_of
 from lago.domain.search import Cursor, Health, Search
-from lago.errors import ConflictError
+from lago.errors import ConflictError, NewerItemError
 from lago.ports import Cycle
 from lago.store.codec import decode_cursor, encode_cursor
 from lago.store.connection import Table, find, table_name, translated
+from lago.store.schema import decoding
 
 log = logging.getLogger(__name__)
 
@@ -93,30 +93,32 @@ def _health(data: bytes | None) -> Health | None:
     return None if data is None else msgspec.json.decode(data, type=Health)
 
 
-def _search(item: SearchItem) -> Search:
-    return Search(
-        id=SearchId(item.id),
-        query=Query(
-            source=SourceName(item.source),
-            path=item.path,
-            params=msgspec.json.decode(item.params, type=tuple[tuple[str, str], ...]),
-        ),
-        version=int(item.version),
-        watches=int(item.watches),
-        cursor=None if item.cursor is None else decode_cursor(item.cursor),
-        outbox_id=item.outbox_id,
-        outbox=tuple(event for data in item.outbox or () for event in decode_events(data)),
-        outbox_since=None if item.outbox_since is None else EpochMs(int(item.outbox_since)),
-        health=_health(item.health),
-        awaiting=frozenset(WatchId(watch) for watch in item.awaiting or ()),
-    )
+def search_of(item: SearchItem) -> Search:
+    """The search that the item holds. Raises NewerItemError."""
+    with decoding(item):
+        return Search(
+            id=SearchId(item.id),
+            query=Query(
+                source=SourceName(item.source),
+                path=item.path,
+                params=msgspec.json.decode(item.params, type=tuple[tuple[str, str], ...]),
+            ),
+            version=int(item.version),
+            watches=int(item.watches),
+            cursor=None if item.cursor is None else decode_cursor(item.cursor),
+            outbox_id=item.outbox_id,
+            outbox=tuple(event for data in item.outbox or () for event in decode_events(data)),
+            outbox_since=None if item.outbox_since is None else EpochMs(int(item.outbox_since)),
+            health=_health(item.health),
+            awaiting=frozenset(WatchId(watch) for watch in item.awaiting or ()),
+        )
 
 
 def _readable(item: SearchItem) -> Search | None:
     """One that this version can't read (stored by a newer one during a deploy) is left alone and stops no other."""
     try:
-        return _search(item)
-    except (msgspec.DecodeError, zlib.error):
+        return search_of(item)
+    except NewerItemError:
         log.exception("a search cannot be read", extra={"search": item.id})
         return None
 
@@ -133,7 +135,7 @@ class SearchStore:
     def get(self, search: SearchId) -> Search | None:
         """One search, read consistently."""
         item = find(SearchItem, *key(search), consistent=True)
-        return None if item is None else _search(item)
+        return None if item is None else search_of(item)
 
     def commit(
         self,
@@ -149,6 +151,7 @@ class SearchStore:
             SearchItem.version.set(search.version + 1),
             SearchItem.cursor.set(encode_cursor(cursor)),
             SearchItem.health.remove(),
+            SearchItem.marked(),
         ]
         if events:
             pending = SearchItem.outbox | []
@@ -165,10 +168,12 @@ class SearchStore:
 
     def set_health(self, search: SearchId, health: Health | None) -> None:
         """Record why a search is not being read, or that it is again. A search that is gone stays gone."""
-        action = SearchItem.health.remove() if health is None else SearchItem.health.set(_encode_health(health))
+        actions: list[Action] = [SearchItem.health.remove()]
+        if health is not None:
+            actions = [SearchItem.health.set(_encode_health(health)), SearchItem.marked()]
         try:
             with translated():
-                SearchItem(*key(search)).update([action], condition=SearchItem.id.exists())
+                SearchItem(*key(search)).update(actions, condition=SearchItem.id.exists())
         except ConflictError:
             return
 
@@ -203,7 +208,10 @@ class SourceStore:
     def health(self, source: SourceName) -> Health | None:
         """None while the source is healthy."""
         item = find(SourceItem, META, _source_id(source))
-        return None if item is None else _health(item.health)
+        if item is None:
+            return None
+        with decoding(item):
+            return _health(item.health)
 
     def set_health(self, source: SourceName, health: Health | None) -> None:
         """Record an outage or block, or its end."""
@@ -212,7 +220,7 @@ class SourceStore:
             if health is None:
                 item.delete()
             else:
-                item.update([SourceItem.health.set(_encode_health(health))])
+                item.update([SourceItem.health.set(_encode_health(health)), SourceItem.marked()])
 
 
 class CycleStore:
@@ -236,6 +244,7 @@ class CycleStore:
             CycleItem.holder.set(holder),
             CycleItem.lease_until.set(now + lease),
             CycleItem.shards.set(_stored(records | {shard: CycleRecord(started=now, previous=previous)})),
+            CycleItem.marked(),
         ]
         try:
             with translated():
@@ -263,8 +272,10 @@ class CycleStore:
 
 
 def _records(item: CycleItem | None) -> dict[int, CycleRecord]:
-    stored = {} if item is None else item.shards or {}
-    return {int(shard): msgspec.convert(record, CycleRecord) for shard, record in stored.items()}
+    if item is None:
+        return {}
+    with decoding(item):
+        return {int(shard): msgspec.convert(record, CycleRecord) for shard, record in (item.shards or {}).items()}
 
 
 def _stored(records: dict[int, CycleRecord]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from lago.domain.query import Query
 from lago.domain.watch import Watch
 from lago.errors import ConflictError
 from lago.store.connection import Table, find, table_name, transaction, translated
+from lago.store.schema import decoding
 from lago.store.searches import SearchItem, SearchStore, key
 
 
@@ -26,8 +27,10 @@ class WatchItem(Table):
     missed_until = NumberAttribute(null=True)
 
 
-def _watch(item: WatchItem) -> Watch:
-    stored = msgspec.json.decode(item.watch, type=Watch)
+def watch_of(item: WatchItem) -> Watch:
+    """The watch that the item holds. Raises NewerItemError."""
+    with decoding(item):
+        stored = msgspec.json.decode(item.watch, type=Watch)
     return msgspec.structs.replace(stored, paused=item.paused or "", missed=int(item.missed or 0))
 
 
@@ -41,12 +44,12 @@ class WatchStore:
     def of(self, search: SearchId) -> list[Watch]:
         """The watches of a search, read consistently."""
         with translated():
-            return [_watch(item) for item in WatchItem.query(search, consistent_read=True)]
+            return [watch_of(item) for item in WatchItem.query(search, consistent_read=True)]
 
     def get(self, search: SearchId, watch: WatchId) -> Watch | None:
         """One watch, or None when it was removed."""
         item = find(WatchItem, search, watch)
-        return None if item is None else _watch(item)
+        return None if item is None else watch_of(item)
 
     def all(self) -> list[Watch]:
         """Every watch, oldest first."""
@@ -71,6 +74,7 @@ class WatchStore:
                     SearchItem.version.set(SearchItem.version | 0),
                     SearchItem.watches.add(1),
                     SearchItem.awaiting.add({watch.id}),
+                    SearchItem.marked(),
                 ],
             )
 
