@@ -7,19 +7,27 @@ import typer
 from lago.destination_answers import DestinationAnswer
 from lago.destination_options import read_reason
 from lago.domain.ids import DestinationId
-from lago_cli import destination_add, destination_options, destination_remove, destination_trial, options
+from lago_cli import (
+    destination_add,
+    destination_options,
+    destination_remove,
+    destination_rotate,
+    destination_trial,
+    options,
+)
 from lago_cli.destination_options import when
 from lago_cli.output import console, print_json, remark, row, say, table
 from lago_cli.ports import World
 from lago_cli.text import plain
 
 app = typer.Typer(
-    help="Where messages go: add, test, list, set, enable, disable, remove.",
+    help="Where messages go: add, test, list, set, rotate, enable, disable, remove.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 app.command("add")(destination_add.add)
 app.command("test")(destination_trial.try_destination)
+app.command("rotate")(destination_rotate.rotate)
 
 
 @app.command("list")

@@ -79,7 +79,8 @@ def test_what_is_due_stays_due_until_it_is_queued():
 
 @given(st.lists(st.tuples(st.sets(st.integers(0, 200), max_size=80), st.integers(0, HOUR)), max_size=20))
 def test_whatever_is_seen_each_sign_is_told_once_an_hour_and_the_memory_stays_small(looks):
-    told, now, when = Told(), NOW, {}
+    told, now = Told(), NOW
+    when: dict[str, int] = {}
     for seen, later in looks:
         now += later
         decided = decide(told, ("source",), [a_sign(f"source/{n}") for n in seen], EpochMs(now)).told

@@ -1,6 +1,7 @@
 """What is done with destinations: added, listed, changed, disabled and enabled, removed. One for command and API."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -152,12 +153,12 @@ class Directory:
 
     def change(self, name: DestinationId, options: Options) -> DestinationAnswer:
         """Change how it is told. What waits already keeps its time. Raises NotFoundError."""
-        self._mailboxes.put_destination(options.applied(self._head(name).destination))
+        self._change(name, options.applied)
         return self.show(name)
 
     def disable(self, name: DestinationId, because: str) -> DestinationAnswer:
         """Send nothing there for the time being: what is found waits as long as it is of use. Raises NotFoundError."""
-        self._mailboxes.put_destination(replace(self._head(name).destination, disabled=because))
+        self._change(name, partial(_disabled, because=because))
         return self.show(name)
 
     def enable(self, name: DestinationId) -> Woken:
@@ -169,8 +170,7 @@ class Directory:
         if destination.disabled == REMOVING:
             raise BadInputError("id", name, "a destination whose removal has not begun: finish it, then add it anew")
         resumed = self._resume(destination)
-        if destination.disabled:
-            self._mailboxes.put_destination(replace(destination, disabled=""))
+        self._change(name, partial(_enabled, was=destination.disabled))
         return Woken(destination=self.show(name), resumed=resumed)
 
     def remove(self, name: DestinationId, *, force: bool, deadline: EpochMs) -> Removed:
@@ -186,7 +186,7 @@ class Directory:
         if naming and not force:
             raise BadInputError("force", "not given", f"force, as watches name {name!r}: {_labels(naming)}")
         if head is not None and head.destination.disabled != REMOVING:
-            self._mailboxes.put_destination(replace(head.destination, disabled=REMOVING))
+            self._mailboxes.change_destination(name, lambda each: replace(each, disabled=REMOVING))
         turned = tuple(watch.id for watch in naming if self._take_out(watch, name))
         progress = Removed(
             id=name, done=False, turned=turned, removed=tuple(each.id for each in naming if each.id not in turned)
@@ -241,6 +241,10 @@ class Directory:
         mended = [watch for watch in resting if watch.paused in reasons]
         return tuple(watch.id for watch in mended if self._watches.set_paused(watch, ""))
 
+    def _change(self, name: DestinationId, change: Callable[[Destination], Destination]) -> None:
+        if self._mailboxes.change_destination(name, change) is None:
+            raise _missing(name)
+
     def _head(self, name: DestinationId) -> Head:
         head = self._mailboxes.head(name)
         if head is None:
@@ -256,6 +260,15 @@ class Directory:
 
     def _secret(self, name: DestinationId, channel: str) -> str:
         return f"{self._prefix}/{name}/{channel}"
+
+
+def _disabled(destination: Destination, because: str) -> Destination:
+    return destination if destination.disabled == REMOVING else replace(destination, disabled=because)
+
+
+def _enabled(destination: Destination, was: str) -> Destination:
+    """Works again, unless it was disabled for another reason meanwhile."""
+    return replace(destination, disabled="") if destination.disabled == was else destination
 
 
 def _require_movable(wanted: Addition, head: Head) -> None:
