@@ -73,7 +73,7 @@ def _print(estimate: Estimate) -> None:
     row(shown, "in all", "", "", _dollars(sums[0]), _dollars(sums[1]), "", _dollars(sums[2]))
     console().print(shown)
     say(f"An estimate from {plain(estimate.since)} to {plain(estimate.until)}, in US dollars at list prices.")
-    remark("Not in it: mail (SES), notifications (SNS), data transfer, keys (KMS), taxes.")
+    remark("Not in it: mail (SES), traces (X-Ray), data transfer, keys (KMS), taxes.")
 
 
 def _amount(number: float) -> str:
