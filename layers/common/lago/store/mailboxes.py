@@ -14,10 +14,9 @@ from lago.domain.notification import Destination
 from lago.domain.protocol import ANYTHING, Guard, Standing
 from lago.errors import ConflictError
 from lago.store.connection import TRIES, find, find_all, transaction, update
-from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, head_of
+from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, encode_destination, head_of
 from lago.store.queue_reads import QueueReads
 from lago.store.queue_writes import after, compiled, due, under_claim, write_rows
-from lago.store.schema import with_unknown
 
 CHUNK = 40
 """Rows a transaction changes at most: DynamoDB allows 100 writes, and head and counter are two of them."""
@@ -62,7 +61,7 @@ class MailboxStore(QueueReads):
 
     def _write_destination(self, destination: Destination, before: Head | None, guard: Guard) -> None:
         actions: list[Action] = [
-            QueueItem.destination.set(with_unknown(destination, before.unknown if before else {})),
+            QueueItem.destination.set(encode_destination(destination, before.unknown if before else {})),
             QueueItem.revision.add(1),
             QueueItem.marked(),
         ]

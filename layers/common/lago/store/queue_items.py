@@ -10,6 +10,7 @@
 A pending row has no TTL: nothing durable disappears by itself.
 """
 
+from collections.abc import Mapping
 from zlib import crc32
 
 import msgspec
@@ -123,6 +124,14 @@ def head_of(item: QueueItem) -> Head:
         delivered=item.delivered or {},
         unknown=kept,
     )
+
+
+def encode_destination(destination: Destination, unknown: Mapping[str, object]) -> bytes:
+    """The stored form of a destination, with what only the next version knows of it."""
+    fields = msgspec.to_builtins(destination)
+    if destination.digest_at is None:
+        del fields["digest_at"]  # schema 1 compares all it knows byte by byte with what is stored
+    return msgspec.json.encode({**fields, **unknown})
 
 
 def row_of(item: QueueItem) -> Row:

@@ -18,8 +18,7 @@ from lago.domain.mailbox import Head, Row, Settlement, settled
 from lago.domain.notification import Destination
 from lago.domain.protocol import ANYTHING, Guard, Standing, tallied
 from lago.store.connection import retried, transaction
-from lago.store.queue_items import HEAD, QueueItem, item_of, shard_name
-from lago.store.schema import with_unknown
+from lago.store.queue_items import HEAD, QueueItem, encode_destination, item_of, shard_name
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +153,7 @@ def after(claim: Head, settlement: Settlement, now: EpochMs) -> list[Action]:
         actions.append(QueueItem.delivered.set(dict(head.delivered)))
     if head.destination != claim.destination:
         actions += [
-            QueueItem.destination.set(with_unknown(head.destination, head.unknown)),
+            QueueItem.destination.set(encode_destination(head.destination, head.unknown)),
             QueueItem.revision.set(head.revision),
             QueueItem.marked(),
         ]

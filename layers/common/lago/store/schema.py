@@ -61,8 +61,3 @@ def unknown(item: Marked, data: bytes, known: type[Struct]) -> Mapping[str, obje
         return {}
     fields: dict[str, object] = msgspec.json.decode(data)
     return {name: value for name, value in fields.items() if name not in known.__struct_fields__}
-
-
-def with_unknown(value: Struct, kept: Mapping[str, object]) -> bytes:
-    """A JSON object with what only the next version knows of it."""
-    return msgspec.json.encode({**kept, **msgspec.to_builtins(value)} if kept else value)
