@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
 from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from msgspec import convert, to_builtins
+from msgspec import to_builtins
 
 from lago import http
 from lago.correlation import about
@@ -13,7 +13,7 @@ from lago.domain.ids import DestinationId, SearchId
 from lago.mail_feedback import is_mail_feedback, take_mail_feedback
 from lago.notify import NotifyReport, notify
 from lago.observability import logger, observe, observed, publish
-from lago.operator_signs import Report, told_from_outside
+from lago.operator_reports import report_in, tell_now
 from lago.store.searches import SearchStore
 from lago.store.watches import WatchStore
 from lago.wiring.clock import deadline
@@ -40,9 +40,11 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     if "test" in event:
         answer = to_builtins(try_one(DestinationId(event["test"]), deadline(context)))
         return answer
-    if "operator" in event:
-        told = told_from_outside(convert(event["operator"], Report))
-        return operator_alerts.report(told.scope, told.signs)._asdict()
+    if report := report_in(event):
+        tally = tell_now(report, alerts=operator_alerts, sender=sender, deadline=deadline(context))
+        publish({"Delivered": tally.delivered})
+        answer = to_builtins(tally)
+        return answer
     if is_mail_feedback(event):
         answer = to_builtins(take_mail_feedback(event, mailboxes=mailboxes))
         return answer

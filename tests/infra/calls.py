@@ -90,21 +90,20 @@ _ENTRIES = {
     ("lago.delivery", "Sender.drain"): "drain",
     ("lago.scrape", "scrape_shard"): "scrape",
 }
-"""Where each function's work begins, in its own thread or in a pool's."""
+"""Where each function's work begins where its handler is not to be seen: in a pool's thread, in a test without it."""
 _HANDLER = re.compile(r"/functions/(\w+)/app\.py$")
 
 
 def caller(frame: FrameType | None) -> str | None:
-    """The function on whose way the code is, by the innermost entry on the stack; None for none."""
+    """The function on whose way the code is: by the innermost handler on the stack, else by the innermost entry."""
+    entered = None
     while frame is not None:
         handler = _HANDLER.search(frame.f_code.co_filename)
         if handler is not None:
             return handler[1]
-        entry = _ENTRIES.get((frame.f_globals.get("__name__", ""), frame.f_code.co_qualname))
-        if entry is not None:
-            return entry
+        entered = entered or _ENTRIES.get((frame.f_globals.get("__name__", ""), frame.f_code.co_qualname))
         frame = frame.f_back
-    return None
+    return entered
 
 
 def granted(stack: Stack, function: str) -> set[Right]:

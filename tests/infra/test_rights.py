@@ -73,6 +73,7 @@ def test_notify_clears_outboxes_fills_mailboxes_and_logs_deliveries() -> None:
             "SearchesTable": dynamodb("GetItem", "UpdateItem"),
             "WatchesTable": dynamodb("Query", "GetItem", "UpdateItem"),
             "QueueTable": QUEUE,
+            "${QueueTable.Arn}/index/waiting": dynamodb("Query"),
             "DeliveriesTable": dynamodb("BatchGetItem", "PutItem"),
         }
         | SENDING

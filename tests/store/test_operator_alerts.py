@@ -3,12 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from lago.domain.ids import DestinationId
+from lago.courier import Tally
+from lago.domain.ids import DestinationId, EpochMs
 from lago.domain.mailbox import Attempt, Row
-from lago.domain.operator import Told
+from lago.domain.operator import Sign, Told
+from lago.domain.outcome import Outcome, OutcomeKind
 from lago.errors import StoreUnavailableError
 from lago.operator_alerts import OperatorAlerts
-from lago.operator_signs import DrainSigns
+from lago.operator_reports import tell_now
+from lago.operator_signs import DrainSigns, Report
 from lago.ports import Counts
 from lago.store.dead_letters import DeadLetterStore
 from lago.store.mailboxes import MailboxStore
@@ -268,6 +271,34 @@ def test_a_new_version_is_told_once_and_the_first_is_no_news(post):
     assert not look(alerts(post, running="Lago 0.1, layer 2"), post)
 
     assert texts(post) == ["A new version runs: Lago 0.1, layer 2."]
+
+
+def a_report(text: str = "A cycle failed in its drain.") -> Report:
+    return Report(signs=(Sign(key="cycle/drain", text=text, over="The drain works again."),))
+
+
+def tell(post: Post) -> Tally:
+    """Notify's part, without any drain."""
+    ops = OperatorAlerts(OPERATOR, mailboxes=post.mailboxes, memory=OperatorStore(), clock=post.clock)
+    return tell_now(a_report(), alerts=ops, sender=post.sender, deadline=EpochMs(post.clock.now + MINUTE))
+
+
+def test_that_no_drain_works_is_told_without_one_and_once(post):
+    assert tell(post).delivered == 1
+    assert tell(post).delivered == 0
+
+    assert [message.notifications[0].event.text for message in post.channel.sent] == ["A cycle failed in its drain."]
+    assert post.mailboxes.counts()["telegram"].pending == 0
+
+
+def test_what_cannot_be_told_now_waits_for_a_drain(post):
+    post.channel.outcomes = [Outcome(kind=OutcomeKind.OUTAGE, reason="away")]
+
+    assert tell(post).delivered == 0
+
+    post.clock.now += HOUR
+    run_drain(post)
+    assert post.mailboxes.counts()["telegram"].pending == 0
 
 
 def away(*_: object, **__: object) -> None:

@@ -4,8 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from lago.domain.ids import DestinationId, EpochMs, SearchId, SourceName
-from lago.domain.operator import Sign
-from lago.operator_signs import Report, ScrapeSigns, told_from_outside
+from lago.operator_signs import Report, ScrapeSigns
 from lago.scrape_report import ScrapeReport
 from tests.builders import NOW
 from tests.fakes.sending import MINUTE, FakeClock
@@ -77,7 +76,7 @@ def test_what_could_not_be_carried_is_carried_by_the_next_scrape():
     assert len(wire.carried) == 1
 
 
-def test_a_shard_says_nothing_about_another_ones_gap_or_source():
+def test_a_shard_says_nothing_about_another_ones_gap_source_or_failure():
     wire = Wire()
     scrape = signs(wire, FakeClock())
     other = ScrapeReport(shard=1, started=EpochMs(NOW))
@@ -85,7 +84,7 @@ def test_a_shard_says_nothing_about_another_ones_gap_or_source():
     scrape.look(BLOCKED)
     scrape.look(other)
 
-    assert wire.carried[1].scope == ("gap/1", "cycle/scrape")
+    assert wire.carried[1].scope == ("gap/1", "cycle/scrape/1")
 
 
 def test_a_scrape_that_ends_after_one_that_did_not_is_news():
@@ -99,16 +98,7 @@ def test_a_scrape_that_ends_after_one_that_did_not_is_news():
     scrape.look(QUIET)
 
     assert len(wire.carried) == 2
-    assert "cycle/scrape" in wire.carried[1].scope
-
-
-def test_what_comes_as_an_event_is_cleaned_before_it_is_told():
-    sign = Sign(key="cycle/drain", text="https://api.telegram.org/bot123456:AAEhBOweik6ad9rHZQ3lk0dF4/x " * 20, over="")
-
-    (told,) = told_from_outside(Report(signs=(sign,))).signs
-
-    assert "AAEhBOweik6ad9rHZQ3lk0dF4" not in told.text
-    assert len(told.text.encode()) <= 400
+    assert "cycle/scrape/0" in wire.carried[1].scope
 
 
 @pytest.mark.parametrize(

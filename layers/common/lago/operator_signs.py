@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from lago.domain.dead_letter import Letters, Wanted
 from lago.domain.ids import Clock, DestinationId, EpochMs
 from lago.domain.mailbox import Row
 from lago.domain.operator import HOUR, Sign
-from lago.domain.redact import reason
 from lago.errors import StoreError
 from lago.operator_alerts import OperatorAlerts
 from lago.ports import Mailboxes
@@ -24,7 +22,6 @@ DRAIN, SCRAPE = f"{CYCLE}/drain", f"{CYCLE}/scrape"
 NEWEST = 20
 """Letters looked at for whose they are."""
 _SAID = 80
-_TOLD = 400
 
 
 class LetterList(Protocol):
@@ -115,17 +112,12 @@ class ScrapeSigns:
             return
         signs = (*(_source(name, why) for name, why in sorted(report.resting_because.items())), *_gaps(report))
         gap, asked = f"{GAP}/{report.shard}", tuple(f"{SOURCE}/{name}" for name in report.sources)
-        found, now = Report(scope=(gap, *asked, SCRAPE), signs=signs), self._clock()
+        found, now = Report(scope=(gap, *asked, f"{SCRAPE}/{report.shard}"), signs=signs), self._clock()
         carried, at = self._carried.get(report.shard, (None, now))
         if found == carried and (not signs or now - at < HOUR):
             return
         self._tell(found)
         self._carried[report.shard] = (found, now)
-
-
-def told_from_outside(report: Report) -> Report:
-    """A report that came as an event: its texts may quote errors, so they are cleaned and cut."""
-    return replace(report, signs=tuple(replace(sign, text=reason(sign.text, limit=_TOLD)) for sign in report.signs))
 
 
 def _letters(dead: int, newest: Row) -> Sign:
