@@ -26,7 +26,7 @@ class Sender(Protocol):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """A step's answer as the state machine has it, of which nothing matters here; or why it failed, in its own names."""
+    """A step's answer as the state machine has it, of which nothing matters here; or why it failed, in its names."""
 
     Error: str | None = None
     Cause: str | None = None
