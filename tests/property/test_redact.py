@@ -53,7 +53,8 @@ def test_a_known_secret_never_shows(before: str, prefix: str, secret: str, rest:
 def test_of_a_url_only_the_host_shows(host: str, path: str, rest: str) -> None:
     shown = reason(f"GET https://{host}/secret-{path}")
 
-    assert shown in (f"GET https://{host}/…", f"GET https://{host}")
+    # behind an @ another host may stand, and before it a password
+    assert shown == ("GET https://…" if "@" in path else f"GET https://{host}/…")
 
 
 @unhurried

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import idna
 from msgspec import Struct
 
+from lago.domain.redact import shown
 from lago.errors import BadInputError, SettingError
 
 URL_CHARACTERS = 2_048
@@ -148,7 +149,9 @@ def _origin(item: str, name: str) -> Origin:
         or address.user
         or address.password
     ):
-        raise SettingError(f"{name}: got {item!r}, expected origins such as http://127.0.0.1:8099, without a path")
+        raise SettingError(
+            f"{name}: got {shown(item, 200)}, expected origins such as http://127.0.0.1:8099, without a path"
+        )
     return address.origin
 
 

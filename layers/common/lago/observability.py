@@ -16,6 +16,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from lago.domain.redact import shown
 from lago.errors import SettingError
 from lago.http import Exchange
 from lago.log_line import line
@@ -54,7 +55,7 @@ def observe(environment: Environment = os.environ) -> None:
     """
     dimensions = text(environment, "METRIC_DIMENSIONS", DIMENSIONS[0])
     if dimensions not in DIMENSIONS:
-        raise SettingError(f"METRIC_DIMENSIONS: got {dimensions!r}, expected one of {', '.join(DIMENSIONS)}")
+        raise SettingError(f"METRIC_DIMENSIONS: got {shown(dimensions)}, expected one of {', '.join(DIMENSIONS)}")
     # named as AWS names it, so that its own metrics of the function can be laid beside
     _more.update({} if dimensions == "none" else {"function": text(environment, "AWS_LAMBDA_FUNCTION_NAME")})
     logging.getLogger().setLevel(logging.INFO)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from lago.domain.event import EventKind
 from lago.domain.ids import Milliseconds
 from lago.domain.kinds import HOUR, KINDS, KindPolicy, Preset
+from lago.domain.redact import shown
 from lago.errors import SettingError
 from lago.http import HttpSettings
 
@@ -37,7 +38,7 @@ def number(environment: Environment, name: str, default: float, *, low: float, h
     except ValueError:
         value = float("nan")
     if not isfinite(value) or not low <= value <= high:
-        raise SettingError(f"{name}: got {raw!r}, expected a number from {low:g} to {high:g}")
+        raise SettingError(f"{name}: got {shown(raw)}, expected a number from {low:g} to {high:g}")
     return value
 
 
@@ -45,7 +46,7 @@ def whole(environment: Environment, name: str, default: int, *, low: int, high: 
     """A whole number between `low` and `high`, both included."""
     value = number(environment, name, default, low=low, high=high)
     if value != int(value):
-        raise SettingError(f"{name}: got {environment[name]!r}, expected a whole number from {low} to {high}")
+        raise SettingError(f"{name}: got {shown(environment[name])}, expected a whole number from {low} to {high}")
     return int(value)
 
 
@@ -75,8 +76,8 @@ def kind_policies(environment: Environment = os.environ) -> Mapping[EventKind, K
         kind = next((kind for kind in kinds if match is not None and kind == match[1]), None)
         if match is None or kind is None or not 1 <= int(match[3]) <= LONGEST_EXPIRY_HOURS:
             raise SettingError(
-                f"{name}: got {part!r}, expected kind=alert:HOURS or kind=patient:HOURS with one of {', '.join(kinds)} "
-                f"and 1 to {LONGEST_EXPIRY_HOURS} hours"
+                f"{name}: got {shown(part, 40)}, expected kind=alert:HOURS or kind=patient:HOURS with one of "
+                f"{', '.join(kinds)} and 1 to {LONGEST_EXPIRY_HOURS} hours"
             )
         preset: Preset = "patient" if match[2] == "patient" else "alert"
         kinds[kind] = replace(kinds[kind], preset=preset, expiry=Milliseconds(int(match[3]) * HOUR))

@@ -14,6 +14,7 @@ from lago.channels.clean import one_line
 from lago.channels.email.letter import Letter
 from lago.channels.email.target import mail_address
 from lago.domain.ids import EpochMs, NotificationId
+from lago.domain.redact import shown
 from lago.errors import BadInputError, SettingError
 
 _UNFOLDED = frozenset({"list-unsubscribe", "message-id", "to"})
@@ -48,7 +49,7 @@ def sender_of(mail_from: str) -> Sender:
         return Sender(name=one_line(name, 60) or "Lago", address=mail_address(address, "MAIL_FROM"))
     except BadInputError:
         expected = "a mail address, or a name and an address: Lago <lago@example.org>"
-        raise SettingError(f"MAIL_FROM: got {mail_from[:120]!r}, expected {expected}") from None
+        raise SettingError(f"MAIL_FROM: got {shown(mail_from, 120)}, expected {expected}") from None
 
 
 def mail_id(ids: Iterable[NotificationId]) -> str:

@@ -9,6 +9,7 @@ from lago import __version__
 from lago.domain.ad import Page
 from lago.domain.ids import AdId, Clock, EpochMs
 from lago.domain.query import Query
+from lago.domain.redact import shown
 from lago.errors import BadInputError, SearchError, SettingError, SourceBlockedError, SourceUnavailableError
 from lago.host_gate import HostGate
 from lago.http import HttpClient, Reply, TransportError, UnreadableAnswerError
@@ -40,13 +41,13 @@ class WillhabenSettings(Struct, frozen=True, kw_only=True):
         parts = urlsplit(self.base_url)
         is_base = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.fragment
         if not is_base or parts.path or parts.username:
-            msg = f"WILLHABEN_BASE_URL must be like https://www.willhaben.at, got {self.base_url!r}"
+            msg = f"WILLHABEN_BASE_URL must be like https://www.willhaben.at, got {shown(self.base_url, 200)}"
             raise SettingError(msg)
         if not 1 <= self.rows <= MOST_ROWS:
             msg = f"SCRAPE_ROWS must be from 1 to {MOST_ROWS}, got {self.rows}"
             raise SettingError(msg)
         if not re.fullmatch(r"[!-~ ]{0,200}", self.contact) or set("()") & set(self.contact):
-            msg = f"CONTACT must be a mail or web address, got {self.contact!r}"
+            msg = f"CONTACT must be a mail or web address, got {shown(self.contact, 120)}"
             raise SettingError(msg)
 
 
