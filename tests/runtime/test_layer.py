@@ -59,7 +59,7 @@ def test_extensions_for_both_processors_lie_side_by_side() -> None:
 def test_botocore_brings_the_services_that_are_used_and_no_others() -> None:
     data = {path.name for path in (layer() / "python" / "botocore" / "data").iterdir() if path.is_dir()}
 
-    assert data == {"dynamodb", "lambda", "ssm", "sts"}
+    assert data == {"dynamodb", "lambda", "sesv2", "ssm", "sts"}
 
 
 def test_it_is_small(tmp_path: Path) -> None:
