@@ -56,7 +56,8 @@ class Unsubscribe:
         if not _well_formed(destination, token):
             return _INVALID
         # without an action the form goes to the page's own address, destination and token in it
-        button = '<form method="post"><button type="submit">Unsubscribe</button></form>'
+        look = "font:inherit;padding:.5rem 1.5rem"
+        button = f'<form method="post"><button type="submit" style="{look}">Unsubscribe</button></form>'
         return _page(HTTPStatus.OK, "Unsubscribe?", "Lago will send no more mail to this address.", button)
 
     def apply(self, destination: str | None, token: str | None) -> Page:
