@@ -87,7 +87,7 @@ def test_opening_the_link_changes_nothing_and_reads_nothing() -> None:
     page = house.unsubscribe.confirm(ID, token(KEY, ID))
 
     assert page.status == 200
-    assert '<form method="post"><button type="submit">Unsubscribe</button></form>' in page.html
+    assert '<form method="post"><button type="submit"' in page.html
     assert house.disabled == ""
     assert house.secrets.asked == []
 
