@@ -190,12 +190,12 @@ def _explain(document: Document, done: Imported, stack: str) -> None:
         remark(f"{name} is there already and differs from the file: left as it is.")
     for each in document.destinations:
         if each.id in done.needs_secret:
-            remark(f"“{each.id}” {NEEDS_SECRET}: `{_remedy(each.id, each.channel, each.address, stack)}`.")
+            remark(f"“{each.id}” {NEEDS_SECRET}: `{remedy(each.id, each.channel, each.address, stack)}`.")
     if done.needs_secret:
         remark("Until then nothing is sent there, and watches may pause; `lago watch resume` wakes them.")
 
 
-def _remedy(name: DestinationId, channel: str, address: str, stack: str) -> str:
+def remedy(name: DestinationId, channel: str, address: str, stack: str) -> str:
     """The command that brings a destination its secret, quoted: the file may come from anywhere."""
     if channel == "telegram":
         return shlex.join(["lago", "setup", "--destination", name, f"--chat={address}", "--stack", stack])

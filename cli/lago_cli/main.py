@@ -7,7 +7,21 @@ import typer
 from typer.core import TyperGroup
 
 from lago import __version__
-from lago_cli import carry, cost, cycle, dashboard, dead, destination, doctor, logs, search, setup, stats, watch
+from lago_cli import (
+    carry,
+    cost,
+    cycle,
+    dashboard,
+    dead,
+    destination,
+    doctor,
+    logs,
+    restore,
+    search,
+    setup,
+    stats,
+    watch,
+)
 from lago_cli.errors import explain
 from lago_cli.output import remark, say
 
@@ -91,6 +105,7 @@ app.command("dashboard")(dashboard.dashboard)
 app.command("cost")(cost.cost)
 app.command("export")(carry.export)
 app.command("import")(carry.import_)
+app.command("restore")(restore.restore)
 start.__doc__ = HELP
 
 

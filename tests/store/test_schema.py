@@ -24,7 +24,6 @@ from lago.store.watches import WatchItem, WatchStore
 from tests.builders import ME, NOW, a_cursor, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.store import before, written
 
-SAMPLES = Path(__file__).parents[1] / "samples"
 NEXT = SCHEMA + AHEAD
 TOO_NEW = NEXT + 1
 
@@ -32,10 +31,6 @@ TOO_NEW = NEXT + 1
 @pytest.fixture(scope="module")
 def version_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return before.checkout(tmp_path_factory.mktemp("before"))
-
-
-def sample(schema: int) -> Any:
-    return json.loads((SAMPLES / f"items_v{schema}.json").read_text())
 
 
 def differences(known: Any, found: Any, place: str = "") -> Iterator[str]:
@@ -79,7 +74,7 @@ def written_by(schema: int, item: Table) -> None:
 
 
 def test_what_the_first_schema_stored_is_read_as_that_version_read_it():
-    stored = sample(1)
+    stored = written.sample(1)
     written.fill(stored["items"])
 
     found = in_builtins(written.read())
@@ -88,7 +83,7 @@ def test_what_the_first_schema_stored_is_read_as_that_version_read_it():
 
 
 def test_tables_of_the_first_schema_work_on_and_are_marked_where_they_are_written():
-    written.fill(sample(1)["items"])
+    written.fill(written.sample(1)["items"])
 
     written.use()
 
@@ -111,7 +106,7 @@ def test_all_that_is_stored_is_marked_but_counters():
 
 
 def test_a_destination_without_news_is_stored_byte_by_byte_as_the_first_schema_compares_it():
-    written.fill(sample(1)["items"])
+    written.fill(written.sample(1)["items"])
 
     for name in ("me", "gone"):
         stored = QueueItem.get(name, HEAD).destination

@@ -11,6 +11,7 @@ import json
 import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -24,6 +25,11 @@ Tables = dict[str, list[dict[str, Any]]]
 """Raw items by table."""
 
 HOUR = 3_600_000
+
+
+def sample(schema: int) -> Any:
+    """What a version of that schema wrote, as `items` by table, and what it read in them, as `read`."""
+    return json.loads((Path(__file__).parents[1] / "samples" / f"items_v{schema}.json").read_text())
 
 
 def plain(value: Any) -> Any:
