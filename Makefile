@@ -8,6 +8,9 @@
 #   make e2e          deploys for real into the embedded cloud and watches what happens
 #   make local-invoke each function once in its container, and the API (says so and skips without a container engine)
 #   make bench        all benchmarks (bench-reuse, bench-cost, bench-decode one by one)
+#   make secrets      looks for forgotten secrets, in the tree and in all of the history
+#   make audit        asks whether weaknesses are known in what is installed (needs the network, says so without: exit 2)
+#   make sbom         lists what is in the layers, as CycloneDX, in .local/sbom/
 #   make build, deploy    sam build; sam deploy (CONFIG_ENV=default|local|prod)
 #   make format       lays out the code and mends what can be mended
 #   make requirements pins anew what is installed
@@ -29,7 +32,7 @@ PYTEST_ARGS ?=
 # what `make test` leaves out: e2e deploys for real, conformance starts other databases
 TESTS := $(filter-out tests/e2e/ tests/conformance/,$(filter-out tests/__pycache__/,$(wildcard tests/*/)))
 
-.PHONY: help run test proof model conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke build deploy format clean requirements
+.PHONY: help run test proof model conformance lint e2e bench bench-reuse bench-cost bench-decode local-invoke secrets audit sbom build deploy format clean requirements
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -80,13 +83,26 @@ deploy: build
 local-invoke: .venv/dev/.made .venv/sam/.made .venv/cloud/.made
 	@$(DEV)/python scripts/local_invoke.py
 
+secrets: .venv/dev/.made
+	@$(DEV)/python scripts/find_secrets.py
+
+audit: .venv/dev/.made .venv/audit/.made
+	@$(DEV)/python scripts/audit.py
+
+sbom: .venv/audit/.made
+	@mkdir -p .local/sbom
+	@for layer in common apprise; do \
+	    .venv/audit/bin/cyclonedx-py requirements layers/$$layer/requirements.txt --output-reproducible \
+	        --output-format JSON --output-file .local/sbom/$$layer.cdx.json || exit 1; \
+	    echo ".local/sbom/$$layer.cdx.json"; done
+
 bench: bench-reuse bench-decode bench-cost
 
 bench-reuse bench-decode bench-cost: bench-%: .venv/dev/.made .venv/cloud/.made
 	$(DEV)/python bench/$*.py
 
 requirements: .venv/dev/.made
-	@for name in layers/common/requirements requirements/sam requirements/cloud requirements/dev; do \
+	@for name in layers/common/requirements requirements/sam requirements/cloud requirements/audit requirements/dev; do \
 	    echo "$$name.txt"; \
 	    (cd $$(dirname $$name) && "$(CURDIR)/$(DEV)/uv" pip compile --quiet --upgrade --no-emit-index-url --universal \
 	        --python-version 3.13 --no-annotate --custom-compile-command "make requirements" \
