@@ -43,12 +43,9 @@ class Backup[M: Table]:
         """Raises BadInputError when it is not there, not ready, one of the stack's own or another kind of table."""
         if self.name in {model.Meta.table_name for model in _KEYS}:
             raise self._wrong("a restored table, not the stack's own")
-        try:
-            table = connection().client.describe_table(TableName=self.name)["Table"]
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ResourceNotFoundException":
-                raise
-            raise self._wrong("a table of this account and region") from None
+        table = self._described()
+        if table is None:
+            raise self._wrong("a table of this account and region")
         if table["TableStatus"] != "ACTIVE":
             raise self._wrong(f"a table that is ready: this one is {table['TableStatus'].lower()} yet")
         keys = {each["KeyType"]: each["AttributeName"] for each in table["KeySchema"]}
@@ -80,6 +77,15 @@ class Backup[M: Table]:
         names = _KEYS[self._model]
         key = " / ".join(str(getattr(item, name)) for name in names)
         return self._wrong(f"a table of Lago's: its item {key} cannot be read")
+
+    def _described(self) -> Raw | None:
+        try:
+            table: Raw = connection().client.describe_table(TableName=self.name)["Table"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                raise
+            return None
+        return table
 
     def _read(self, raw: Raw) -> M:
         item = self._model.from_raw_data(raw)
