@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from lago.channels.registry import target_spec
 from lago.domain.ids import DestinationId
 from lago.domain.notification import Destination
 from lago.domain.watch import Filters, Watch
@@ -28,7 +29,6 @@ _DAY_MINUTES = 24 * 60
 _MOST_PRICE = 10**12
 _MOST_NAMES = 200
 _WATCH = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_CHANNEL = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class DocumentError(BadInputError):
@@ -41,7 +41,7 @@ class DocumentError(BadInputError):
 
 
 class CarriedDestination(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A destination without its secret. Times of the day in minutes, in its time zone."""
+    """A destination without its secret, and whether it has one that a person gave. Times are minutes of the day."""
 
     id: DestinationId
     channel: str
@@ -127,14 +127,21 @@ def _destination(each: Destination) -> CarriedDestination:
         id=each.id,
         channel=each.channel,
         address=each.address,
-        # without a name of its own Telegram's is the stack's bot token
-        needs_secret=bool(each.credentials) or each.channel == "telegram",
+        needs_secret=_needs_secret(each.channel),
         time_zone=each.time_zone,
         quiet=each.quiet,
         club_seconds=each.club_seconds,
         digest_at=each.digest_at,
         disabled=each.disabled,
     )
+
+
+def _needs_secret(channel: str) -> bool:
+    """Whether a person has to give one: what Lago makes itself, as a mail's key to unsubscribe, it makes anew."""
+    try:
+        return channel == "telegram" or target_spec(channel).private
+    except BadInputError:  # a channel of another version
+        return True
 
 
 def _watch(each: Watch) -> CarriedWatch:
@@ -157,8 +164,10 @@ def _each_once(where: str, ids: list[Any]) -> None:
 
 def _checked(where: str, each: CarriedDestination) -> CarriedDestination:
     _as(f"{where}.id", lambda: checks.destination_name(each.id))
-    _require(f"{where}.channel", _CHANNEL.fullmatch(each.channel), "must be a channel's name such as telegram")
+    _as(f"{where}.channel", lambda: target_spec(each.channel))
     _require(f"{where}.address", each.address and plain(each.address, 500) == each.address, "must be visible text")
+    if not each.needs_secret:
+        _as(f"{where}.address", lambda: target_spec(each.channel).make(each.address, bytes))
     _as(f"{where}.time_zone", lambda: checks.time_zone(each.time_zone))
     _as(f"{where}.club_seconds", lambda: checks.club_seconds("club_seconds", each.club_seconds))
     minutes = (*(each.quiet or ()), *(() if each.digest_at is None else (each.digest_at,)))

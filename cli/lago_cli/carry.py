@@ -12,6 +12,8 @@ import msgspec
 import typer
 from msgspec import Struct
 
+from lago.destination_options import Options
+from lago.destinations import Addition
 from lago.domain.ids import DestinationId, EpochMs, OwnerId, WatchId
 from lago.domain.notification import Destination
 from lago.domain.query import Query
@@ -77,7 +79,7 @@ def import_(
     """Add the watches and destinations of a `lago export` to this stack. What is there already stays as it is.
 
     Nothing is written before all of the file is checked. Each search begins anew: it takes stock, tells that its watch
-    is live, and then what is new. A destination that needs a secret is disabled until you give it here.
+    is live, and then what is new. A destination whose secret this stack does not have is disabled until you give it.
 
     **Examples:**
 
@@ -155,20 +157,39 @@ def _add_destination(stack: Stack, given: CarriedDestination, done: Imported) ->
         if there.disabled == NEEDS_SECRET:
             done.needs_secret.append(given.id)
         return
+    if given.needs_secret:
+        _put(stack, given, done)
+    else:
+        told = Options(
+            time_zone=given.time_zone,
+            quiet=given.quiet,
+            club_seconds=given.club_seconds,
+            digest_at=given.digest_at,
+        )
+        stack.directory.add(Addition(id=given.id, channel=given.channel, target=given.address, options=told))
+        if given.disabled:
+            stack.directory.disable(given.id, given.disabled)
+    done.destinations.append(given.id)
+
+
+def _put(stack: Stack, given: CarriedDestination, done: Imported) -> None:
+    """As it was, but for its secret. Of Telegram that is the stack's bot, which may be there already."""
+    bot = stack.output("TelegramTokenParameter")
+    credentials = bot if given.channel == "telegram" and stack.secrets.get(bot) else ""
     destination = Destination(
         id=given.id,
         owner=OwnerId(ME),
         channel=given.channel,
         address=given.address,
+        credentials=credentials,
         time_zone=given.time_zone,
-        disabled=NEEDS_SECRET if given.needs_secret else given.disabled,
+        disabled=given.disabled if credentials else NEEDS_SECRET,
         quiet=given.quiet,
         club_seconds=given.club_seconds,
         digest_at=given.digest_at,
     )
     stack.destinations.put(destination)
-    done.destinations.append(given.id)
-    if given.needs_secret:
+    if not credentials:
         done.needs_secret.append(given.id)
 
 
@@ -199,7 +220,7 @@ def remedy(name: DestinationId, channel: str, address: str, stack: str) -> str:
     """The command that brings a destination its secret, quoted: the file may come from anywhere."""
     if channel == "telegram":
         return shlex.join(["lago", "setup", "--destination", name, f"--chat={address}", "--stack", stack])
-    return shlex.join(["lago", "destination", "add", channel, "--id", name, "--stack", stack])
+    return shlex.join(["lago", "destination", "add", name, "--channel", channel, "--stack", stack])
 
 
 def _summary(done: Imported) -> str:

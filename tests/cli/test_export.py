@@ -9,6 +9,7 @@ import pytest
 from moto import mock_aws
 from msgspec.structs import replace
 
+from lago.destinations import Directory
 from lago.domain.ids import DestinationId, WatchId
 from lago.domain.query import Query
 from lago.domain.watch import Filters, Watch
@@ -18,7 +19,17 @@ from lago.store.searches import SearchStore
 from lago_cli.carried import FORMAT, LARGEST, VERSION, CarriedFilters
 from lago_cli.carry import NEEDS_SECRET
 from lago_cli.store import StackDestinations, StackWatches
-from tests.cli.fakes import FakeDestinations, FakeStack, FakeWatches, a_destination, a_watch, a_world
+from tests.cli.fakes import (
+    NOW,
+    OUTPUTS,
+    FakeDestinations,
+    FakeSecrets,
+    FakeStack,
+    FakeWatches,
+    a_destination,
+    a_watch,
+    a_world,
+)
 from tests.cli.run import answer, lago
 from tests.tables import create_tables
 
@@ -43,6 +54,21 @@ def an_old_stack() -> FakeStack:
     return FakeStack("old", FakeWatches([WATCH]), FakeDestinations({each.id: each for each in destinations}))
 
 
+class NewStack(FakeStack):
+    """With the channels that there are."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__("new", *arguments, **more)
+
+    @property
+    def directory(self) -> Directory:
+        boxes, removals = self.destinations.mailboxes, self.destinations.removals
+        prefix = OUTPUTS["DestinationSecrets"]
+        return Directory(
+            boxes, removals, self.watches, self.secrets, prefix=prefix, clock=lambda: NOW, random_bytes=bytes
+        )
+
+
 def a_document(**changes: Any) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(lago(a_world(an_old_stack()), "export").stdout)
     return document | changes
@@ -59,7 +85,7 @@ def told(result: Any) -> str:
 
 
 def test_what_is_exported_and_imported_is_what_a_person_chose(tmp_path: Path) -> None:
-    new = FakeStack("new")
+    new = NewStack()
 
     result = imported(new, a_document(), path=tmp_path)
 
@@ -68,12 +94,44 @@ def test_what_is_exported_and_imported_is_what_a_person_chose(tmp_path: Path) ->
     assert (watch.id, watch.label, watch.destinations) == (WATCH.id, WATCH.label, WATCH.destinations)
     assert (watch.filters, watch.near, watch.paused) == (WATCH.filters, WATCH.near, WATCH.paused)
     old = an_old_stack().destinations.kept
-    assert new.destinations.kept[MAIL] == old[MAIL]
+    key = f"{OUTPUTS['DestinationSecrets']}/mail/email"
+    assert new.destinations.kept[MAIL] == replace(old[MAIL], credentials=key)
+    assert "unsubscribe_key" in new.secrets.kept[key]
     assert new.destinations.kept[ME] == replace(old[ME], credentials="", disabled=NEEDS_SECRET)
 
 
+def test_a_chat_works_at_once_where_the_stack_has_a_bot(tmp_path: Path) -> None:
+    bot = OUTPUTS["TelegramTokenParameter"]
+    new = NewStack(secrets=FakeSecrets({bot: "1:token"}))
+
+    result = imported(new, a_document(), path=tmp_path)
+
+    assert (new.destinations.kept[ME].credentials, new.destinations.kept[ME].disabled) == (bot, "")
+    assert NEEDS_SECRET not in told(result)
+
+
+def test_a_channel_whose_address_is_no_secret_of_its_own_waits_for_it(tmp_path: Path) -> None:
+    old, new = an_old_stack(), NewStack()
+    slack = a_destination(id=DestinationId("team"), channel="slack", address="hooks.slack.com/services/T1")
+    old.destinations.put(slack)
+
+    result = imported(new, json.loads(lago(a_world(old), "export").stdout), "--stack", "new", path=tmp_path)
+
+    assert new.destinations.kept[slack.id].disabled == NEEDS_SECRET
+    assert "“team” needs its secret: `lago destination add team --channel slack --stack new`." in told(result)
+
+
+def test_what_was_disabled_stays_so(tmp_path: Path) -> None:
+    document, new = a_document(), NewStack()
+    document["destinations"][0]["disabled"] = "the address bounces"
+
+    imported(new, document, path=tmp_path)
+
+    assert new.destinations.kept[MAIL].disabled == "the address bounces"
+
+
 def test_a_search_begins_anew_in_the_other_stack(tmp_path: Path) -> None:
-    new = FakeStack("new")
+    new = NewStack()
 
     imported(new, a_document(), path=tmp_path)
 
@@ -93,7 +151,7 @@ def test_no_secret_and_no_name_of_one_is_exported() -> None:
 
 
 def test_twice_is_once(tmp_path: Path) -> None:
-    new, document = FakeStack("new"), a_document()
+    new, document = NewStack(), a_document()
     imported(new, document, path=tmp_path)
     watches, destinations = list(new.watches.kept), dict(new.destinations.kept)
 
@@ -105,7 +163,7 @@ def test_twice_is_once(tmp_path: Path) -> None:
 
 def test_what_is_there_already_stays_as_it_is_and_a_difference_is_told(tmp_path: Path) -> None:
     mine = a_destination(address="1", credentials="/lago/new/telegram-bot-token")
-    new = FakeStack("new", FakeWatches([a_watch("k4qaaaaa")]), FakeDestinations({ME: mine}))
+    new = NewStack(FakeWatches([a_watch("k4qaaaaa")]), FakeDestinations({ME: mine}))
 
     result = imported(new, a_document(), path=tmp_path)
 
@@ -117,7 +175,7 @@ def test_what_is_there_already_stays_as_it_is_and_a_difference_is_told(tmp_path:
 
 
 def test_how_a_destination_gets_its_secret_is_told_until_it_has_it(tmp_path: Path) -> None:
-    new, document = FakeStack("new"), a_document()
+    new, document = NewStack(), a_document()
 
     first = imported(new, document, "--stack", "new", path=tmp_path)
     second = imported(new, document, "--stack", "new", path=tmp_path)
@@ -131,7 +189,7 @@ def test_a_command_to_copy_cannot_be_made_to_do_something_else(tmp_path: Path) -
     document = a_document()
     document["destinations"][1]["address"] = "1; rm -rf ~"
 
-    result = imported(FakeStack("new"), document, path=tmp_path)
+    result = imported(NewStack(), document, path=tmp_path)
 
     assert "'--chat=1; rm -rf ~'" in told(result)
 
@@ -146,7 +204,7 @@ def test_a_failure_in_the_middle_says_what_was_done_and_the_next_try_does_the_re
 
     document = a_document()
     document["watches"].append(document["watches"][0] | {"id": "second"})
-    new = FakeStack("new", Failing())
+    new = NewStack(Failing())
 
     result = imported(new, document, path=tmp_path)
     again = imported(new, document, path=tmp_path)
@@ -199,7 +257,8 @@ def destination_with(**changes: Any) -> dict[str, Any]:
         (watch_with(filters={"seller_kind": "nobody"}), "watches[0].filters.seller_kind: invalid enum value"),
         (watch_with(filters={"exclude_words": [" "]}), "watches[0].filters.exclude_words: must be some visible"),
         (destination_with(id="a/b"), "destinations[1].id: must be at most 40 letters"),
-        (destination_with(channel="Tele gram"), "destinations[1].channel: must be a channel's name"),
+        (destination_with(channel="fax"), "destinations[1].channel: must be one of telegram, email"),
+        (destination_with(channel="slack", needs_secret=False), "destinations[1].address: must be an incoming webhook"),
         (destination_with(address="4711\n"), "destinations[1].address: must be visible text"),
         (destination_with(address=""), "destinations[1].address: must be visible text"),
         (destination_with(time_zone="Mars/Olympus"), "destinations[1].time_zone: must be a time zone's name"),
@@ -211,7 +270,7 @@ def destination_with(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_file_that_is_wrong_anywhere_changes_nothing(document: object, words: str, tmp_path: Path) -> None:
-    new = FakeStack("new")
+    new = NewStack()
 
     result = imported(new, document, path=tmp_path)
 
@@ -228,7 +287,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_document_comes_through_a_pipe_too() -> None:
-    new = FakeStack("new")
+    new = NewStack()
 
     result = lago(a_world(new), "import", "-", typed=json.dumps(a_document()))
 
@@ -261,13 +320,15 @@ def test_every_filter_of_a_watch_is_carried() -> None:
 
 
 def test_in_the_real_tables_an_imported_search_takes_stock_before_it_tells(tmp_path: Path) -> None:
+    document = watch_with(destinations=["me"])
+    del document["destinations"][0]
     with mock_aws():
         create_tables()
         mailboxes = MailboxStore(1)
-        new = FakeStack("new", StackWatches(mailboxes, 2), StackDestinations(mailboxes))
+        new = NewStack(StackWatches(mailboxes, 2), StackDestinations(mailboxes))
 
-        imported(new, a_document(), path=tmp_path)
-        imported(new, a_document(), path=tmp_path)
+        imported(new, document, path=tmp_path)
+        imported(new, document, path=tmp_path)
 
         (watch,) = new.watches.all()
         search = SearchStore().get(watch.search)
