@@ -7,8 +7,8 @@ import pytest
 from tests.infra.stack import FUNCTIONS, Properties, Stack, statements
 
 KEY = "arn:aws:kms:eu-central-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-STACK = Stack()
-WITH_KEY = Stack(KmsKeyArn=KEY)
+STACK = Stack(MailFrom="lago@example.org")  # with all the topics there can be
+WITH_KEY = Stack(MailFrom="lago@example.org", KmsKeyArn=KEY)
 KEYED = {
     "DynamoDB::Table": lambda table: table.get("SSESpecification"),
     "SQS::Queue": lambda queue: queue.get("KmsMasterKeyId"),
