@@ -1,8 +1,13 @@
-"""A real `sam deploy` into the embedded cloud, with the simulator as marketplace and Telegram, once for the suite."""
+"""A real `sam deploy` into the embedded cloud, once for the suite.
+
+The simulator is the marketplace, Telegram, Slack, Discord, ntfy and webhooks; this process is the mail server.
+"""
 
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,9 +18,11 @@ import boto3
 import httpx
 import pytest
 
+from scripts.local_stack.environment import clean
 from scripts.local_stack.stack import ROOT, LocalStack
 from simulator.client import Simulator
 from simulator.process import Process, launch
+from tests.channels.mail_servers import Inbox, serving
 
 TOKEN = "4711:SIMULATOR-no-secret-0123456789abcdef"
 PATIENCE = 30.0
@@ -32,6 +39,10 @@ PARAMETERS = {
     "RetryFactor": "1",
     "RetryCapSeconds": "1",
     "LeaseSeconds": "35",
+    "MailFrom": "Lago <lago@example.org>",
+    "SmtpParameter": "/lago/lago-e2e/smtp-url",
+    # there is no such destination, and nobody is told, but where a test adds it
+    "OperatorDestination": "ops",
 }
 
 
@@ -47,6 +58,7 @@ class Lago:
 
     stack: LocalStack
     process: Process
+    inbox: Inbox
 
     @property
     def simulator(self) -> Simulator:
@@ -59,8 +71,39 @@ class Lago:
                 "AwsEndpointUrl": self.stack.url,
                 "WillhabenBaseUrl": self.process.url,
                 "TelegramApiUrl": self.process.url,
+                "SlackApiUrl": self.simulator.hook_url("slack"),
+                "DiscordApiUrl": self.simulator.hook_url("discord"),
+                "TrustedOrigins": self.process.url,
             }
         )
+
+    def command(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        """`lago …` as a person runs it, in a process of its own, with what is `typed` on standard input."""
+        environment = {name: value for name, value in clean(os.environ).items() if not name.endswith("_TABLE")}
+        return subprocess.run(
+            [sys.executable, "-m", "lago_cli.main", *arguments],
+            env=environment | self.stack.environment | {"WILLHABEN_BASE_URL": self.process.url},
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+
+    def ask(self, method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
+        """A request to the REST API, with the key: status and answer. Waits where its usage plan says too many."""
+        while True:
+            answer = httpx.request(
+                method,
+                f"{self.stack.api_url}{path}",
+                headers={"x-api-key": self.stack.api_key},
+                params=query,
+                json=body,
+                timeout=30,
+            )
+            if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                return answer.status_code, answer.json()
+            time.sleep(0.3)
 
     def drain(self) -> Any:
         return self.stack.invoke("DrainFunction", {})
@@ -127,19 +170,63 @@ def lago(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lago]:
     home = tmp_path_factory.mktemp("lago")
     process = launch(seed=7, ads=0, log=home / "simulator.log")
     stack = LocalStack(home=home, port=free_port(), name="lago-e2e", build=ROOT / ".local" / "e2e" / "build")
+    inbox = Inbox()
     try:
         stack.start()
         stack.build()
-        deployed = Lago(stack, process)
+        deployed = Lago(stack, process, inbox)
         deployed.deploy()
-        stack.client("ssm").put_parameter(
-            Name=stack.outputs["TelegramTokenParameter"], Value=TOKEN, Type="SecureString", Overwrite=True
-        )
-        _bind(stack)
-        yield deployed
+        with serving(inbox) as mail_port:
+            # TLS would need a certificate that the functions trust: this form is for servers on this machine alone
+            _keep(stack, PARAMETERS["SmtpParameter"], f"smtp+insecure://localhost:{mail_port}")
+            _keep(stack, stack.outputs["TelegramTokenParameter"], TOKEN)
+            _bind(stack)
+            yield deployed
     finally:
         process.stop()
         stack.kill()
+
+
+def _keep(stack: LocalStack, name: str, secret: str) -> None:
+    stack.client("ssm").put_parameter(Name=name, Value=secret, Type="SecureString", Overwrite=True)
+
+
+@dataclass
+class Operator:
+    """Whoever runs Lago, as the destination `ops`: a chat."""
+
+    lago: Lago
+    chat: int
+    seen: int
+
+    def told(self) -> list[str]:
+        """All that the operator was told since the test began."""
+        return [message.text for message in self.lago.simulator.messages(self.chat)][self.seen :]
+
+    def hears(self, words: str, *, cycles: int = 8) -> str:
+        """The message with these words, once it has come; drains, as cycles do."""
+        for _ in range(cycles):
+            found = [text for text in self.told() if words in text]
+            if found:
+                (once,) = found
+                return once
+            self.lago.drain()
+            time.sleep(0.5)
+        raise AssertionError(f"the operator did not hear {words!r}, but {self.told()}")
+
+
+@pytest.fixture
+def operator(lago: Lago) -> Iterator[Operator]:
+    """The operator has a destination and was told nothing yet; what is wrong already is told now."""
+    chat = 6_999
+    lago.simulator.chat(chat)
+    memory = {"mailbox": {"S": "meta#operator"}, "id": {"S": "told"}}
+    lago.stack.client("dynamodb").delete_item(TableName=lago.stack.outputs["QueueTable"], Key=memory)
+    status, said = lago.ask("POST", "/destinations", {"id": "ops", "channel": "telegram", "target": str(chat)})
+    assert status == 201, said
+    yield Operator(lago, chat, len(lago.simulator.messages(chat)))
+    status, said = lago.ask("DELETE", "/destinations/ops", force="true")
+    assert status == 200, said
 
 
 def _bind(stack: LocalStack) -> None:

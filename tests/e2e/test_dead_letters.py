@@ -1,4 +1,4 @@
-"""Dead letters over HTTP, with the function's own rights; and the operator, who is told of them."""
+"""Dead letters over HTTP, with the function's own rights; what the operator hears of them is in test_operator."""
 
 import json
 from typing import Any
@@ -90,25 +90,3 @@ def test_a_dead_letter_is_discarded(lago: Lago):
     assert lago.stats()["dead"]["total"] == before - 1
     refused = httpx.post(f"{lago.stack.api_url}/dead-letters/redrive", json={"all": True}, timeout=20)
     assert refused.status_code == 403
-
-
-def test_the_operator_is_told_of_a_dead_letter_and_that_none_is_left(lago: Lago):
-    operator = a_watch(lago)
-    a_dead_letter(lago, a_watch(lago))
-    name = lago.stack.outputs["DrainFunction"]
-    client = lago.stack.client("lambda")
-    environment = client.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
-    told = {"OPERATOR_DESTINATION": f"d{operator.chat - 7000}"}
-    client.update_function_configuration(FunctionName=name, Environment={"Variables": environment | told})
-    try:
-        lago.drain()
-        lago.drained()
-        assert "lago dead list" in lago.told(operator.chat, count=2)[-1]
-
-        _, left = ask(lago, "GET", "")
-        ask(lago, "POST", "/discard", {"ids": [letter["id"] for letter in left["letters"]], "reason": "seen"})
-        lago.drain()
-        lago.drained()
-        assert "No dead letter is left" in lago.told(operator.chat, count=3)[-1]
-    finally:
-        client.update_function_configuration(FunctionName=name, Environment={"Variables": environment})
