@@ -38,6 +38,14 @@ def test_the_documented_examples_hold() -> None:
         ('{"token": "s3cret"}', "{" + REMOVED + "}"),
         ("password=hunter2&user=a", f"{REMOVED}&user=a"),
         ("login as maria:geheim@a.example", f"login as {REMOVED}a.example"),
+        ("no such key: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", f"no such key: {REMOVED}"),
+        ("Cannot POST /services/T000/B000/XXXX", f"Cannot POST /{REMOVED}"),
+        ("Cannot POST /api/webhooks/123456789012345678/abc-DEF_1", f"Cannot POST /api/{REMOVED}"),
+        ('{"url":"https:\\/\\/hooks.slack.com\\/services\\/T000"}', '{"url":"https://hooks.slack.com/…"}'),
+        ("to=https%3A%2F%2Fhooks.slack.com%2Fservices", f"to={REMOVED}"),
+        ("AWS_SECRET_ACCESS_KEY = abcdef", f"AWS_{REMOVED}"),
+        ("pover://user@token failed", "pover://… failed"),
+        ("https://anna:pass/word@a.example/x", "https://…"),
         ("two\nlines\r\nand\x00 more", "two lines and more"),
         ("no bot token: run `lago setup`", "no bot token: run `lago setup`"),
     ],
@@ -50,6 +58,14 @@ def test_a_known_secret_goes_whatever_its_shape() -> None:
     assert reason("the code is hunter2!", "hunter2!") == f"the code is {REMOVED}"
     assert reason("the code is a%2Fb%3Dc", "a/b=c") == f"the code is {REMOVED}"
     assert reason("nothing to hide", "", " ") == "nothing to hide"
+
+
+@pytest.mark.parametrize("said", ["KEY", "cut at KE", "in JSON: KEY"])
+def test_the_key_in_a_longer_secret_goes_alone_and_cut_off_too(said: str) -> None:
+    key = "AAEhBOweik6ad9rHZQ3lk0dF4tF5lZ0d2bW"
+    text = said.replace("KEY", key).replace("KE", key[:-9])
+
+    assert key[:18] not in reason(text, f'{{"url": "https://a.example/{key}"}}')
 
 
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\x00", "\ufeff"])
