@@ -99,6 +99,7 @@ class Run:
             token = settings.token
             chat = step("Looking at the Telegram bot", lambda: require_bot(telegram, settings.token, settings.chat))
         parameters = {"WillhabenBaseUrl": marketplace, "Contact": settings.contact, "TelegramApiUrl": telegram}
+        parameters |= far_sides(simulated if settings.telegram is None else None)
         step("Starting the embedded cloud", local.start)
         step("Building (sam build)", local.build)
         self._deploy(parameters | settings.parameters)
@@ -129,6 +130,8 @@ class Run:
         say(f"Figures: curl -H 'x-api-key: {api_key}' {local.api_url}/stats")
         if self._simulator:
             say(f"Simulator: {simulated}/iad/kaufen-und-verkaufen/marktplatz (steer it at {simulated}/_control/…)")
+        if settings.telegram is None:
+            say(f"Other channels, too: echo {simulated}/topic | lago destination add phone --channel ntfy -")
         say(f"In another terminal: source {env_file} && lago watch list")
         say("Ctrl-C stops everything and keeps the state. A cycle runs every minute; the first one now.")
         say("")
@@ -174,6 +177,17 @@ class Run:
         finally:
             if self._simulator is not None:
                 self._simulator.kill()
+
+
+def far_sides(simulated: str | None) -> dict[str, str]:
+    """Where the other channels lead: to the simulator where it has the chat, else into the world.
+
+    Always said: what a deployment leaves out stays as the one before had it.
+    """
+    if simulated is None:
+        return {"SlackApiUrl": "https://hooks.slack.com", "DiscordApiUrl": "https://discord.com", "TrustedOrigins": ""}
+    hooks = {"SlackApiUrl": f"{simulated}/_hooks/slack", "DiscordApiUrl": f"{simulated}/_hooks/discord"}
+    return hooks | {"TrustedOrigins": simulated}
 
 
 def point_at(local: LocalStack) -> None:

@@ -14,6 +14,7 @@ from lago_cli.troubles import names_of
 from scripts.local_stack import LocalStack
 from scripts.run_attention import Attention
 from scripts.run_cycles import Cycles, LoggedReports, is_quiet
+from scripts.run_hooks import SimulatedHooks
 from scripts.run_messages import DeliveryLog, Messages, SimulatedChat
 from scripts.run_screen import console, say
 from simulator.process import Process
@@ -32,10 +33,10 @@ class Follower:
         """`simulator` is where messages can be read; None reads the delivery log."""
         self.stack = open_stack(local.name)
         self._local = local
-        self._messages: Messages = (
-            SimulatedChat(simulator.client)
+        self._messages: tuple[Messages, ...] = (
+            (SimulatedChat(simulator.client), SimulatedHooks(simulator.client))
             if simulator is not None
-            else DeliveryLog(local.client("dynamodb"), local.outputs["DeliveriesTable"])
+            else (DeliveryLog(local.client("dynamodb"), local.outputs["DeliveriesTable"]),)
         )
         stats = self.stack.read_stats()
         self._cycles = Cycles(stats)
@@ -63,7 +64,7 @@ class Follower:
             stats = self.stack.read_stats()
             for line in self._cycles.new(stats, self._reports.new, lambda: names_of(self.stack.watches.all())):
                 say(line, style="dim")
-            for message in self._messages.new():
+            for message in (message for place in self._messages for message in place.new()):
                 message.show(console)
             for line in self._attention.new(stats, self._watches(stats)):
                 say(line, style="red")

@@ -218,9 +218,9 @@ class Simulator:
         """What stands in for the service's origin (slack, discord, ntfy, webhook)."""
         return f"{self.base}/_hooks/{service}"
 
-    def posts(self, service: str = "") -> list[HookPost]:
-        """What was taken below /_hooks/, of one service or of all, oldest first."""
-        query = f"?service={service}" if service else ""
+    def posts(self, service: str = "", after: int = 0) -> list[HookPost]:
+        """What was taken below /_hooks/, of one service or of all, since the post with the id `after`, oldest first."""
+        query = f"?after={after}" + (f"&service={service}" if service else "")
         return [_read(HookPost, post) for post in self._call("GET", f"hooks/posts{query}")]
 
     def clear_posts(self) -> None:

@@ -11,13 +11,16 @@ Json = dict[str, object]
 
 
 def posts(world: World, _: "re.Match[str]", body: Body) -> list[Json]:
-    """What was taken, of one service or of all, oldest first."""
-    checks.only(body, ("service",))
+    """What was taken, of one service or of all, since the post with the id `after`, oldest first."""
+    checks.only(body, ("service", "after"))
     service = checks.text(body, "service")
     if service and service not in SERVICES:
         raise BadControlError("service", f"expected one of {', '.join(SERVICES)}, got {service!r}")
+    after = checks.text(body, "after", "0")
+    if not (after.isascii() and after.isdigit()):
+        raise BadControlError("after", f"expected the id of a post, got {after!r}")
     with world.lock:
-        return [post.to_json() for post in world.hooks.posts if service in ("", post.service)]
+        return [post.to_json() for post in world.hooks.posts if service in ("", post.service) and post.id > int(after)]
 
 
 def clear_posts(world: World, _: "re.Match[str]", _body: Body) -> Json:

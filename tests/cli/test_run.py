@@ -11,15 +11,18 @@ from rich.console import Console
 
 from lago.stats import CycleStats, DisabledDestination, FailingSearch, QueueCounts, SourceStats, Stats
 from scripts.local_stack import LocalStackError
-from scripts.run import only_one
+from scripts.run import far_sides, only_one
 from scripts.run_attention import Attention, where_messages_go
 from scripts.run_cycles import Cycles, LoggedReports, cycle_line
+from scripts.run_hooks import SimulatedHooks
+from scripts.run_hooks import shown as shown_post
 from scripts.run_messages import DeliveryLog, SimulatedChat
 from scripts.run_messages import shown as shown_message
 from scripts.run_settings import EXAMPLE, read_settings
 from scripts.run_watch import understand
-from simulator.client import SentMessage
+from simulator.client import HookPost, SentMessage
 from tests.cli.fakes import a_watch
+from tests.infra.stack import source
 
 
 def test_everything_is_simulated_by_default() -> None:
@@ -278,6 +281,59 @@ def test_a_message_is_shown_as_the_person_sees_it_and_harmless() -> None:
     assert "[red]Rad[2J" in text
     assert "[Open the ad] https://www.willhaben.at/iad/1" in text
     assert "\x1b" not in text
+
+
+def a_post(number: int, service: str, path: str, **said: object) -> HookPost:
+    raw = json.dumps(said)
+    return HookPost(id=number, service=service, path=path, query="", time=0, headers={}, raw=raw, json=said or None)
+
+
+class FakeHooks:
+    def __init__(self, *posts: HookPost) -> None:
+        self.taken = list(posts)
+
+    def posts(self, *, after: int = 0) -> list[HookPost]:
+        return [post for post in self.taken if post.id > after]
+
+
+def test_what_reaches_another_channel_is_shown_once() -> None:
+    simulator = FakeHooks(a_post(7, "slack", "/services/T0", text="before"))
+    hooks = SimulatedHooks(simulator)  # type: ignore[arg-type]
+    simulator.taken.append(a_post(8, "slack", "/services/T0", text="now"))
+
+    assert [each.lines for each in hooks.new()] == [("now",)]
+    assert hooks.new() == []
+
+
+@pytest.mark.parametrize(
+    ("post", "line"),
+    [
+        (a_post(1, "slack", "/services/T0/B0/x", text="New ad\nRad"), "Slack /services/T0/B0/x: New ad Rad"),
+        (
+            a_post(1, "discord", "/api/webhooks/1/x", embeds=[{"author": {"name": "New ad"}, "title": "Rad"}]),
+            "Discord /api/webhooks/1/x: New ad · Rad",
+        ),
+        (a_post(1, "discord", "/api/webhooks/1/x", content="5 new ads"), "Discord /api/webhooks/1/x: 5 new ads"),
+        (a_post(1, "ntfy", "/", topic="bikes", title="New ad", message="Rad"), "ntfy bikes: New ad · Rad"),
+        (a_post(1, "webhook", "/mine", type="lago.new_ad.v1"), "webhook /mine: lago.new_ad.v1"),
+        (a_post(1, "webhook", "/\x1b[2J"), "webhook /[2J: {}"),
+    ],
+)
+def test_a_post_is_one_harmless_line(post: HookPost, line: str) -> None:
+    screen = io.StringIO()
+
+    shown_post(post).show(Console(file=screen, width=100))
+
+    assert screen.getvalue().partition(" ")[2] == f"{line}\n"
+
+
+def test_other_channels_lead_to_the_simulator_where_the_chat_is_there_and_into_the_world_where_it_is_not() -> None:
+    simulated, real = far_sides("http://127.0.0.1:8099"), far_sides(None)
+
+    assert simulated["SlackApiUrl"] == "http://127.0.0.1:8099/_hooks/slack"
+    assert simulated["TrustedOrigins"] == "http://127.0.0.1:8099"
+    defaults = source()["Parameters"]
+    assert real == {name: defaults[name]["Default"] for name in simulated}
 
 
 class FakeDynamo:

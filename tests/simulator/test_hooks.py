@@ -63,6 +63,7 @@ def test_what_was_posted_can_be_read_back() -> None:
         assert first.headers["x-seen"] == "yes"
         assert second.path == "/services/T0AAA/B0BBB/secret"
         assert running.client.posts("slack") == [second]
+        assert running.client.posts(after=first.id) == [second]
         running.client.clear_posts()
         assert running.client.posts() == []
 
@@ -70,6 +71,10 @@ def test_what_was_posted_can_be_read_back() -> None:
 def test_a_service_that_is_not_there_is_named(running: Running) -> None:
     with pytest.raises(ControlError, match="expected one of slack, discord, ntfy, webhook, got 'fax'"):
         running.client.posts("fax")
+
+
+def test_a_post_to_begin_after_is_a_number(running: Running) -> None:
+    assert running.ask("GET", "/_control/hooks/posts?after=x").status == 400
 
 
 @pytest.mark.parametrize(
