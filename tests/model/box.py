@@ -192,7 +192,7 @@ class Store:
             _head(claim),
             tuple(_row(line) for line in rows),
             Outcome(kind=kind),
-            policy=self.policy,
+            policy=lambda _: self.policy,
             spacing=Milliseconds(0),
             now=NOW,
             random=lambda: 0.5,

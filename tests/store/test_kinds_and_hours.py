@@ -17,7 +17,7 @@ from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from lago.store.queue_reads import Counts
 from lago.store.searches import SearchStore
-from tests.builders import ME, NOW, a_cursor, a_destination, a_live_event, a_search_id, an_event
+from tests.builders import ME, NOW, a_cursor, a_destination, a_live_event, a_row, a_search_id, an_event
 from tests.fakes.sending import MINUTE, Post, a_post, outage, refused
 from tests.store.steps import found, run_drain, run_notify, watching
 
@@ -132,7 +132,7 @@ def test_a_day_of_finds_is_one_digest_and_what_is_urgent_does_not_wait_for_it():
         post.clock.now += 60 * MINUTE
         run_drain(post)
 
-    post.clock.now = digest
+    post.clock.now = digest + 1_000
     run_drain(post)
 
     assert post.channel.ads == [["live"], ["1", "2"]]
@@ -231,3 +231,54 @@ def test_the_same_alert_twice_is_one_message():
     first, second = an_alert(), an_alert("the same, said otherwise")
 
     assert first.id == second.id == NotificationId(first.id)
+
+
+def of_the_future(ad: str, at: EpochMs = NOW) -> Row:
+    """Stored as a newer version does with a kind that only it knows."""
+    row = a_row(an_event(ad), created=at)
+    future = [QueueItem.row.set(msgspec.msgpack.encode({"notification": {"event": ["telepathy", 1]}}))]
+    MailboxStore(1).enqueue(a_destination(), (row,), now=NOW)
+    QueueItem(ME, row.id).update(future)
+    return row
+
+
+def test_rows_of_an_unknown_kind_hold_up_no_other_however_many_they_are():
+    post = a_post()
+    watching(post)
+    for n in range(60):
+        of_the_future(f"9{n}", EpochMs(NOW - 60 + n))
+    found(an_event("1"))
+    run_notify(post)
+
+    run_drain(post)
+
+    assert post.channel.ads == [["1"]]
+    assert post.mailboxes.counts() == {"telegram": Counts(60, 0)}
+
+
+def test_what_a_newer_version_left_in_the_air_waits_for_it_uncharged_and_holds_up_no_other():
+    post = a_post()
+    watching(post)
+    strange = of_the_future("9")
+    post.mailboxes.claim(post.mailboxes.head(ME), [strange.id], now=NOW, lease_until=EpochMs(NOW + MINUTE))
+    found(an_event("1"))
+    run_notify(post)
+
+    post.clock.now += 2 * MINUTE
+    run_drain(post)
+
+    assert post.channel.ads == [["1"]]
+    assert post.mailboxes.counts() == {"telegram": Counts(1, 0)}
+
+
+def test_a_gate_that_a_drain_finds_closed_is_waited_for_as_long_as_it_asks():
+    post = a_post(outage())
+    watching(post)
+    post.mailboxes.enqueue(a_destination(), (a_row(),), now=NOW)
+    run_drain(post)
+    gate_until = post.mailboxes.head(ME).gate_until
+    QueueItem(ME, "head").update([QueueItem.due_at.set(NOW)])
+
+    run_drain(post)
+
+    assert post.mailboxes.head(ME).due_at == gate_until == NOW + MINUTE

@@ -145,14 +145,14 @@ def test_a_bad_request_is_not_tried_for_ever():
 
 def test_ten_thousand_attempts_keep_the_item_under_four_kilobytes():
     head, row = Head(destination=a_destination()), a_row(an_event(title="x" * 120))
-    outcome = replace(gate(MINUTE), reason="HTTP 429: " + "y" * 240)
+    outcome = replace(gate(MINUTE), reason="HTTP 429: " + "y" * 490)
 
     for n in range(10_000):
         settlement = settle(
             head,
             (row,),
             outcome,
-            policy=ALERT,
+            policy=lambda _: ALERT,
             spacing=Milliseconds(0),
             now=EpochMs(NOW + n * MINUTE),
             random=lambda: 0.5,

@@ -11,15 +11,15 @@ from lago.domain.event import AdEvent, OperatorAlert, Trial
 from lago.domain.hours import held_until, quiet_until
 from lago.domain.ids import DestinationId, EpochMs, Milliseconds
 from lago.domain.mailbox import Head, Row, Settlement, dead, lost_in_the_air
-from lago.domain.notification import Destination, Notification
+from lago.domain.notification import Notification
 from lago.domain.watch import Filters
+from lago.errors import NewerItemError
 from lago.ports import Searches
 
 log = logging.getLogger(__name__)
 
 LATE = Milliseconds(120_000)
 """From this age on a notification is looked up again before it is sent: its price may have fallen since."""
-NEVER = EpochMs(0)
 
 
 class Sender:
@@ -43,7 +43,7 @@ class Sender:
             log.error("destination is gone", extra={"destination": destination})
             tally.cancelled = len(candidates)
             return tally
-        rest, held = self._held(head.destination, candidates)
+        rest, held = self._held(head, candidates)
         for size in _sizes(len(rest), self._settings):
             message, later = rest[:size], rest[size:]
             sent = self._deliver_one(head, message, deadline)
@@ -51,26 +51,27 @@ class Sender:
                 break
             head, rest = sent.head, later
             tally.add(sent.tally)
-        if rest:
-            rows = tuple(candidate.row for candidate in rest)
-            tally.queued += self._enqueue(head, rows)
-            if head.destination.disabled:
-                self._courier.pause_watches(rows, head.destination.disabled)
-        if held:
-            tally.queued += self._enqueue(head, held)
+        for rows in (tuple(candidate.row for candidate in rest), held):
+            if rows:
+                tally.queued += self._enqueue(head, rows)
+                if head.destination.disabled:
+                    self._courier.pause_watches(rows, head.destination.disabled)
         return tally
 
-    def _held(
-        self, destination: Destination, candidates: Sequence[Candidate]
-    ) -> tuple[list[Candidate], tuple[Row, ...]]:
-        """What may be told now, and the rows of what a digest, a club or quiet hours hold back, with their time."""
+    def _held(self, head: Head, candidates: Sequence[Candidate]) -> tuple[list[Candidate], tuple[Row, ...]]:
+        """What may be told now, and the rows of what a digest, a club or quiet hours hold back, with their time.
+
+        A millisecond apart they keep their order, also behind what waits already.
+        """
         now = self._clock()
-        until = held_until(destination, now)
+        until = held_until(head.destination, now)
         if until <= now:
             return list(candidates), ()
         urgent = [each for each in candidates if self._urgent(each.row)]
         later = [each.row for each in candidates if not self._urgent(each.row)]
-        return urgent, tuple(replace(row, next_attempt_at=EpochMs(until + n)) for n, row in enumerate(later))
+        return urgent, tuple(
+            replace(row, next_attempt_at=EpochMs(until + n)) for n, row in enumerate(later, head.waiting)
+        )
 
     def _deliver_one(self, head: Head, message: list[Candidate], deadline: EpochMs) -> Sent | None:
         """One message at once, or None when it has to queue: rows that wait are never overtaken."""
@@ -113,7 +114,7 @@ class Sender:
         if head is None or head.leased(now) or not self._courier.may_start(head, deadline):
             return None
         if not self._courier.gate_opened(head):
-            self._postpone(head, [])
+            self._postpone(head, head.gate_until)
             return None
         rows = self._mailboxes.waiting(destination, self._settings.batch + 1)
         lost = self._lost_rows(head, rows)
@@ -121,13 +122,14 @@ class Sender:
             return self._charge_lost(head, lost)
         now = self._clock()
         ready = [row for row in rows if row.next_attempt_at <= now]
-        expired = [row for row in ready if now - row.created > self._settings.policies.of(row.notification.kind).expiry]
+        expired = [row for row in ready if now - row.aging_since > self._expiry(row)]
         if expired:
             return self._bury(head, expired, rows)
         quiet = quiet_until(head.destination, now)
         ready = [row for row in ready if quiet <= now or self._urgent(row)]
         if head.destination.disabled or not ready:
-            self._postpone(head, rows, quiet)
+            times = (row.next_attempt_at if self._urgent(row) else max(quiet, row.next_attempt_at) for row in rows)
+            self._postpone(head, min(times, default=EpochMs(now + PARKED)))
             return None
         message = self._choose(head, ready)
         chosen = {row.id for row in message}
@@ -156,7 +158,10 @@ class Sender:
         lost = frozenset(head.in_flight)
         found = {row.id: row for row in rows if row.id in lost}
         for id_ in lost - found.keys():
-            row = self._mailboxes.row(head.destination.id, id_)
+            try:
+                row = self._mailboxes.row(head.destination.id, id_)
+            except NewerItemError:
+                continue  # left in the air by a newer version: it waits for that, uncharged
             if row is not None and row.died is None:
                 found[id_] = row
         return list(found.values())
@@ -189,11 +194,10 @@ class Sender:
         self._mailboxes.record(claim, settlement, new=False, next_row_at=following, now=now)
         return Tally(dead=len(buried))
 
-    def _postpone(self, head: Head, rows: list[Row], quiet: EpochMs = NEVER) -> None:
-        """Set when the mailbox is looked at again: when its rows, its gate or the end of its `quiet` hours say.
+    def _postpone(self, head: Head, at: EpochMs) -> None:
+        """Set when the mailbox is looked at again: when its rows, its gate or the end of its quiet hours say.
 
-        Later while it is disabled or holds rows that only a newer version can read; never when it is empty. `rows` are
-        the first that wait, as far as they were read. Nothing is written when that is set already.
+        Later while it is disabled, never when it is empty. Nothing is written when that is set already.
         """
         now = self._clock()
         timed = head.due_at > now if head.due_at is not None else not head.waiting
@@ -202,16 +206,16 @@ class Sender:
         claim = self._courier.claim(head, ())
         if claim is None:
             return
-        longest = self._settings.policies.alert.cap
-        gate = EpochMs(now + longest) if head.destination.disabled else head.gate_until
-        settlement = Settlement(failures=head.failures, gate_until=gate)
-        following = min((row.next_attempt_at for row in rows), default=EpochMs(now + PARKED))
-        self._mailboxes.record(
-            claim, settlement, new=False, next_row_at=max(following, quiet) if claim.waiting else None, now=now
-        )
+        if claim.destination.disabled:
+            at = EpochMs(now + self._settings.policies.alert.cap)
+        settlement = Settlement(failures=head.failures, gate_until=head.gate_until)
+        self._mailboxes.record(claim, settlement, new=False, next_row_at=at if claim.waiting else None, now=now)
 
     def _backoff(self, head: Head, row: Row) -> Backoff:
         return self._settings.policies.backoff(row.notification.kind, head.destination.channel)
+
+    def _expiry(self, row: Row) -> Milliseconds:
+        return self._settings.policies.of(row.notification.kind).expiry
 
     def _urgent(self, row: Row) -> bool:
         return self._settings.policies.of(row.notification.kind).urgent

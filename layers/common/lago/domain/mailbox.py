@@ -20,6 +20,8 @@ HOUR_MS = 3_600_000
 HOURS_KEPT = 24
 HISTORY = 10
 """How many attempts a row remembers: a row's size must not grow with the number of its attempts."""
+SHORT = 120
+"""Characters that are kept of what the far side said before the last time: ten whole reasons would be 5 KB."""
 SUSPECTS = 100
 """How many ids a mailbox remembers as lost in the air: as many as an outbox can bring again."""
 
@@ -63,6 +65,11 @@ class Row(Struct, frozen=True, kw_only=True):
     def spent(self) -> int:
         """Attempts charged in all."""
         return self.attempts + self.lost
+
+    @property
+    def aging_since(self) -> EpochMs:
+        """From when on it grows too old to be told: what waits for a digest does not while it waits for that."""
+        return max(self.created, self.next_attempt_at)
 
 
 class Head(Struct, frozen=True, kw_only=True):
@@ -134,17 +141,18 @@ def settle(
     rows: tuple[Row, ...],
     outcome: Outcome,
     *,
-    policy: Backoff,
+    policy: Callable[[Row], Backoff],
     spacing: Milliseconds,
     now: EpochMs,
     random: Callable[[], float],
-    resend: bool = True,
+    resend: Callable[[Row], bool] = lambda _: True,
 ) -> Settlement:
     """What `outcome` of sending `rows` as one message means (design, rule 6). `spacing` is the channel's own pace.
 
-    `resend`: what got no answer is sent again; else it is dead, as it may have arrived.
+    A club may be of several kinds: each row has its own retry `policy`, the mailbox waits as the first of them does.
+    `resend` says of a row that got no answer whether it is sent again; else it is dead, as it may have arrived.
     """
-    noted = tuple(_noted(row, outcome, now) for row in rows)
+    noted, first = tuple(_noted(row, outcome, now) for row in rows), policy(rows[0])
     same = Settlement(kept=noted, failures=head.failures, gate_until=head.gate_until, address=outcome.address)
     if outcome.kind in _ANSWERED:
         same = replace(same, failures=0, recovered=head.failures > 0)
@@ -158,9 +166,9 @@ def settle(
                 delivered=1,
             )
         case OutcomeKind.DESTINATION:
-            return replace(same, disabled=outcome.reason)
+            return replace(same, disabled=outcome.reason or "it refuses messages")
         case OutcomeKind.GATE:
-            return replace(same, gate_until=EpochMs(now + (outcome.retry_after or policy.base)))
+            return replace(same, gate_until=EpochMs(now + (outcome.retry_after or first.base)))
         case OutcomeKind.MESSAGE | OutcomeKind.RENDER if len(rows) > 1:
             # one of the club is to blame, nobody knows which: uncharged, each alone next time
             alone = (replace(row, alone=True, next_attempt_at=min(row.next_attempt_at, now)) for row in noted)
@@ -169,23 +177,23 @@ def settle(
             return replace(same, kept=tuple(dead(row, "message", now) for row in noted))
         case OutcomeKind.RENDER:
             return replace(
-                same, kept=tuple(_retried(_charged(row, "render", policy, now), policy, now, random) for row in noted)
+                same, kept=tuple(_retried(_charged(row, "render", first, now), first, now, random) for row in noted)
             )
         case OutcomeKind.OUTAGE:
             probe, others = noted[0], noted[1:]
-            wait_ms = wait(policy, head.failures + 1, random)
+            wait_ms = wait(first, head.failures + 1, random)
             return replace(
                 same,
-                kept=(_charged(probe, "outage", policy, now), *others),
+                kept=(_charged(probe, "outage", first, now), *others),
                 failures=head.failures + 1,
                 gate_until=EpochMs(now + wait_ms),
             )
         case OutcomeKind.AMBIGUOUS:
-            wait_ms = wait(policy, head.failures + 1, random)
-            again = tuple(_charged(row, "ambiguous", policy, now) for row in noted)
+            wait_ms = wait(first, head.failures + 1, random)
+            again = (_charged(row, "ambiguous", policy(row), now) for row in noted)
             return replace(
                 same,
-                kept=again if resend else tuple(dead(row, "ambiguous", now) for row in again),
+                kept=tuple(row if resend(row) else dead(row, "ambiguous", now) for row in again),
                 failures=head.failures + 1,
                 gate_until=EpochMs(now + wait_ms),
             )
@@ -218,14 +226,20 @@ def settled(claim: Head, settlement: Settlement, now: EpochMs) -> Head:
 def lost_in_the_air(row: Row, policy: Backoff, now: EpochMs) -> Row:
     """The row after a dispatch that left no outcome: charged, sent alone from now on, dead at the cap."""
     note = Attempt(now, "crash", "the sender stopped before it recorded an outcome")
-    charged = replace(row, lost=row.lost + 1, alone=True, history=(*row.history, note)[-HISTORY:])
+    charged = replace(row, lost=row.lost + 1, alone=True, history=_remembered(row, note))
     return dead(charged, "crash", now) if exhausted(charged, policy) else charged
 
 
 def _noted(row: Row, outcome: Outcome, now: EpochMs) -> Row:
     if outcome.kind is OutcomeKind.DELIVERED:
         return row
-    return replace(row, history=(*row.history, Attempt(now, outcome.kind.value, outcome.reason))[-HISTORY:])
+    return replace(row, history=_remembered(row, Attempt(now, outcome.kind.value, outcome.reason)))
+
+
+def _remembered(row: Row, note: Attempt) -> tuple[Attempt, ...]:
+    """The row's history with one attempt more: the last one is kept whole, those before in short."""
+    before = (replace(each, reason=each.reason[:SHORT]) for each in row.history[1 - HISTORY :])
+    return (*before, note)
 
 
 def _charged(row: Row, reason: DeadReason, policy: Backoff, now: EpochMs) -> Row:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row
@@ -49,10 +50,13 @@ class QueueReads:
                 yield DueMailbox(DestinationId(item.mailbox), EpochMs(int(item.due_at)))
 
     def waiting(self, destination: DestinationId, limit: int) -> list[Row]:
-        """The first rows of a mailbox by the time of their next attempt, read consistently."""
+        """The first rows of a mailbox by the time of their next attempt, read consistently.
+
+        Reads past those that this version can't read: however many they are, they hold up no other.
+        """
         with translated():
-            found = QueueItem.waiting_rows.query(destination, consistent_read=True, limit=limit)
-            return [row for item in found if (row := _readable(item)) is not None]
+            found = QueueItem.waiting_rows.query(destination, consistent_read=True, page_size=limit)
+            return list(islice((row for item in found if (row := _readable(item)) is not None), limit))
 
     def row(self, destination: DestinationId, row: NotificationId) -> Row | None:
         """One row, waiting or dead, read consistently."""
