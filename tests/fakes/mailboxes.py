@@ -109,7 +109,7 @@ class FakeMailboxes:
                 return
             if box.head.destination.channel != destination.channel and not protocol.may_change_channel(box.head):
                 raise ConflictError("it still has messages of the channel it had")
-            works_again = box.head.destination.disabled and not destination.disabled
+            works_again = protocol.wakes(box.head, destination)
             box.change(destination=destination, revision=box.head.revision + 1)
             if works_again:
                 box.change(gate_until=EpochMs(0))
@@ -192,6 +192,7 @@ class FakeMailboxes:
                     self._arrive(box, claim.destination, rows, lambda row: row, now)
                     return False
                 if box.head.revision != claim.revision:
+                    claim = replace(claim, destination=box.head.destination, revision=box.head.revision)
                     settlement = replace(settlement, address=None, disabled=None)
                 ending = end(box.head.waiting, again=True)
             after = protocol.finished(box.head, settlement, ending, now)

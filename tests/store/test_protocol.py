@@ -44,6 +44,8 @@ def failed(row):
         Guard(in_the_air=frozenset({a_row(an_event("2")).id})),
         Guard(revision=0),
         Guard(revision=1),
+        Guard(due_from=NOW),
+        Guard(due_from=EpochMs(NOW + 1)),
         Guard(epoch=1, free_at=LEASE, waiting=1, in_the_air=frozenset({a_row().id})),
         Guard(epoch=1, free_at=LEASE, waiting=2, in_the_air=frozenset({a_row().id})),
     ],

@@ -2,10 +2,12 @@
 
 import pytest
 from botocore.exceptions import ClientError
+from msgspec.structs import replace
 
 from lago.domain.ids import EpochMs
 from lago.domain.mailbox import Settlement
 from lago.domain.outcome import Outcome, OutcomeKind
+from lago.errors import ConflictError
 from lago.store import mailboxes, queue_writes
 from lago.store.connection import connection
 from lago.store.mailboxes import MailboxStore
@@ -188,3 +190,59 @@ def test_a_message_goes_to_the_address_that_holds_under_the_claim():
     run_notify(post)
 
     assert addresses == ["77"]
+
+
+def test_of_two_that_queue_at_once_the_later_time_does_not_hide_the_earlier():
+    queue, urgent, held = a_queue(), a_row(), a_row(an_event("2"))
+    other = MailboxStore(shards=1)
+
+    just_before(mailboxes, "write_rows", lambda: other.enqueue(a_destination(), (urgent,), now=NOW))
+    queue.enqueue(a_destination(), (replace(held, next_attempt_at=EpochMs(NOW + 24 * 60 * MINUTE)),), now=NOW)
+
+    assert queue.head(ME).waiting == 2
+    assert list(queue.due(0, NOW, 10)) == [(ME, NOW)]
+
+
+def test_a_destination_that_works_again_does_not_hide_what_arrives_just_then():
+    queue, urgent, held = a_queue(), a_row(), a_row(an_event("2"))
+    queue.change_destination(ME, lambda each: replace(each, disabled="holiday"))
+    queue.enqueue(a_destination(), (replace(held, next_attempt_at=EpochMs(NOW + 24 * 60 * MINUTE)),), now=NOW)
+    other = MailboxStore(shards=1)
+
+    just_before(mailboxes, "transaction", lambda: other.enqueue(a_destination(), (urgent,), now=NOW))
+    queue.change_destination(ME, lambda each: replace(each, disabled=""))
+
+    assert list(queue.due(0, NOW, 10)) == [(ME, NOW)]
+
+
+def test_a_drain_that_looks_at_a_disabled_destination_does_not_put_off_what_is_enabled_just_then():
+    post = a_post()
+    watching(post)
+    post.mailboxes.enqueue(a_destination(), (a_row(),), now=NOW)
+    post.mailboxes.change_destination(ME, lambda each: replace(each, disabled="holiday"))
+
+    def enabled():
+        MailboxStore(shards=1).change_destination(ME, lambda each: replace(each, disabled=""))
+
+    just_before(post.mailboxes, "record", enabled)
+    run_drain(post)
+    post.clock.now += MINUTE
+    run_drain(post)
+
+    assert post.channel.ads == [["910000001"]]
+
+
+def test_a_channel_that_another_gave_just_now_is_not_overwritten_under_what_was_queued_for_it():
+    queue, other = MailboxStore(shards=1), MailboxStore(shards=1)
+    by_mail = replace(a_destination(), channel="email", address="me@example.org")
+
+    def another_is_first():
+        other.put_destination(by_mail)
+        other.enqueue(by_mail, (a_row(),), now=NOW)
+
+    just_before(mailboxes, "transaction", another_is_first)
+    with pytest.raises(ConflictError):
+        queue.put_destination(a_destination())
+
+    assert queue.head(ME).destination == by_mail
+    assert queue.counts() == {"email": Counts(1, 0)}

@@ -1,6 +1,7 @@
 """What is done with destinations: added, listed, changed, disabled and enabled, removed. One for command and API."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Protocol
 
@@ -38,7 +39,7 @@ class Removals(Protocol):
         ...
 
     def forget(self, claim: Head) -> bool:
-        """Delete the mailbox itself, if nothing is in it; says whether."""
+        """Delete the mailbox itself, if nothing is in it; says whether. Raises ConflictError when it was changed."""
         ...
 
     def erase_log(self, destination: DestinationId) -> int:
@@ -131,8 +132,8 @@ class Directory:
         if len(target.secret) > LONGEST_SECRET:
             raise BadInputError("target", f"{len(target.secret)} characters", f"at most {LONGEST_SECRET}")
         head = self._mailboxes.head(wanted.id)
-        if head is None and self._removals.listed(wanted.id):
-            raise BadInputError("id", wanted.id, "another id, or the removal of this one to be finished first")
+        if self._removals.listed(wanted.id) if head is None else head.destination.disabled == REMOVING:
+            raise _being_removed(wanted.id)
         known = None if head is None else head.destination
         moves = known is not None and known.channel != wanted.channel
         if head is not None and moves:
@@ -140,15 +141,25 @@ class Directory:
         secret = self._secret(wanted.id, wanted.channel) if target.secret else ""
         if target.secret:
             self._secrets.put(secret, target.secret)
-        base = known or Destination(id=wanted.id, owner=ME, channel=wanted.channel, address=target.address)
-        changed = replace(base, channel=wanted.channel, address=target.address, credentials=secret, disabled="")
-        resumed = self._resume(known) if known is not None else ()
-        try:
-            self._mailboxes.put_destination(wanted.options.applied(changed))
-        except ConflictError:
-            raise _occupied(wanted) from None
-        if known is not None and moves:
-            self._secrets.delete((self._secret(wanted.id, known.channel),))
+
+        def renewed(each: Destination) -> Destination:
+            if each.disabled == REMOVING:
+                raise _being_removed(wanted.id)
+            address = target.address
+            return wanted.options.applied(replace(each, address=address, credentials=secret, disabled=""))
+
+        if known is not None and not moves:
+            resumed = self._resume(known)
+            self._change(wanted.id, renewed)
+        else:
+            base = known or Destination(id=wanted.id, owner=ME, channel=wanted.channel, address=target.address)
+            resumed = self._resume(base)
+            try:
+                self._mailboxes.put_destination(renewed(replace(base, channel=wanted.channel)))
+            except ConflictError:
+                raise _occupied(wanted) from None
+            if moves:
+                self._secrets.delete((self._secret(wanted.id, base.channel),))
         return Added(destination=self.show(wanted.id), show=target.show, resumed=resumed)
 
     def change(self, name: DestinationId, options: Options) -> DestinationAnswer:
@@ -219,13 +230,14 @@ class Directory:
             return False, 0  # a message is on its way there
         try:
             claim = self._mailboxes.claim(head, (), now=now, lease_until=EpochMs(max(now, deadline) + SLACK))
+        except ConflictError:
+            return False, 0  # somebody else was first
+        with suppress(ConflictError):  # somebody else took it over, or changed it: it is seen anew the next time
             while self._clock() < deadline:
                 cleared = self._removals.clear(claim)
                 messages += cleared
                 if not cleared and self._removals.forget(claim):
                     return True, messages
-        except ConflictError:
-            return False, messages  # somebody else was first
         given_up = Settlement(failures=claim.failures, gate_until=claim.gate_until)
         self._mailboxes.release(claim, given_up, now=self._clock())
         return False, messages
@@ -287,6 +299,10 @@ def _occupied(wanted: Addition) -> BadInputError:
         wanted.channel,
         f"the channel that {wanted.id!r} has while messages wait there, are dead or on their way; or another id",
     )
+
+
+def _being_removed(name: DestinationId) -> BadInputError:
+    return BadInputError("id", name, "another id, or the removal of this one to be finished first")
 
 
 def _missing(name: DestinationId) -> NotFoundError:

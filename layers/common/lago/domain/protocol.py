@@ -6,7 +6,10 @@
     record       the claim's epoch; the number that waits        waits; absent when it is new
     release      the claim's epoch                               -
     acknowledge  nothing: a success counts from any epoch        waits or is dead
-    enqueue      its destination; its epoch, when it charges     absent
+    enqueue      its destination; its epoch, when it charges;    absent
+                 that it is not due earlier by now
+    change       its destination as it was read; the number of   -
+                 rows, when they are listed or counted anew
 
 A write is all or nothing: what is refused changed nothing. Failures, snoozes and deaths need the claimer's epoch,
 acknowledgements never do (design, rule 5). `tests/model` goes through every interleaving of these steps.
@@ -20,6 +23,7 @@ from msgspec.structs import replace
 
 from lago.domain.ids import EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement, settled
+from lago.domain.notification import Destination
 
 
 class Standing(Enum):
@@ -41,6 +45,8 @@ class Guard(Struct, frozen=True, kw_only=True):
     """These are still in the air: nobody charged them as lost."""
     revision: int | None = None
     """Its destination was not changed since it was read."""
+    due_from: EpochMs | None = None
+    """It is not due before this time: nobody listed it earlier since it was read."""
     exists: bool = False
     """There is such a mailbox."""
 
@@ -52,6 +58,7 @@ class Guard(Struct, frozen=True, kw_only=True):
             and self.waiting in (None, head.waiting)
             and self.in_the_air.issubset(head.in_flight)
             and self.revision in (None, head.revision)
+            and (self.due_from is None or head.due_at is None or head.due_at >= self.due_from)
         )
 
 
@@ -137,15 +144,18 @@ def to_acknowledge() -> Guard:
     return ANYTHING
 
 
-def to_enqueue(head: Head, charged: frozenset[NotificationId]) -> Guard:
-    """What queueing needs: the destination as it was read, and what is charged as lost is lost still."""
-    in_the_air = charged.intersection(head.in_flight)
-    return Guard(exists=True, epoch=head.epoch if charged else None, in_the_air=in_the_air, revision=head.revision)
+def to_enqueue(head: Head, charged: frozenset[NotificationId], due_at: EpochMs | None) -> Guard:
+    """What queueing needs: the destination as it was read, what is charged as lost is lost still, nothing due earlier.
 
-
-def to_change(head: Head) -> Guard:
-    """What changing a destination as it was read needs: nobody changed it meanwhile, nor removed it."""
-    return Guard(exists=True, revision=head.revision)
+    Of two that queue at once the later time must not overwrite the earlier one.
+    """
+    return Guard(
+        exists=True,
+        epoch=head.epoch if charged else None,
+        in_the_air=charged.intersection(head.in_flight),
+        revision=head.revision,
+        due_from=due_at,
+    )
 
 
 def may_change_channel(head: Head) -> bool:
@@ -153,9 +163,31 @@ def may_change_channel(head: Head) -> bool:
     return head.lease_until is None and not head.suspects and not head.waiting and not head.dead
 
 
-def to_change_channel(head: Head) -> Guard:
-    """What giving a destination another channel needs: nothing came since `may_change_channel`."""
-    return Guard(exists=True, epoch=head.epoch, waiting=0, revision=head.revision)
+def wakes(head: Head, wanted: Destination) -> bool:
+    """Whether a destination that was disabled works again: what waits there is due."""
+    return bool(head.destination.disabled) and not wanted.disabled
+
+
+def to_change(head: Head | None, wanted: Destination) -> Guard:
+    """What storing a destination needs: nobody changed it meanwhile, nor added or removed it.
+
+    When it wakes, no row came since its first was read: that may be due earlier. When it gets another channel, nothing
+    came since `may_change_channel`.
+    """
+    if head is None:
+        return Guard(revision=0)
+    moves = head.destination.channel != wanted.channel
+    return Guard(
+        exists=True,
+        epoch=head.epoch if moves else None,
+        waiting=head.waiting if moves or wakes(head, wanted) else None,
+        revision=head.revision,
+    )
+
+
+def to_remove(claim: Head) -> Guard:
+    """What deleting a mailbox needs: the claim holds, nothing waits, and it was not changed to live on."""
+    return Guard(epoch=claim.epoch, waiting=0, revision=claim.revision)
 
 
 def finish(
@@ -185,8 +217,9 @@ def finish(
         times.append(now)
     left = waiting + arriving > 0 or hurry
     due_at = EpochMs(max(settlement.gate_until, min(times, default=now))) if left else None
-    verdict = claim.revision if settlement.address or settlement.disabled else None
-    guard = to_record(claim, waiting=None if hurry else waiting, revision=verdict)
+    # what was changed meanwhile is due at other times; what the far side said was about what it was before
+    changed = None if hurry and not (settlement.address or settlement.disabled) else claim.revision
+    guard = to_record(claim, waiting=None if hurry else waiting, revision=changed)
     return Finish(guard=guard, arriving=arriving, due_at=due_at)
 
 
@@ -220,7 +253,7 @@ def arrive(head: Head, fresh: tuple[Row, ...], *, charge: Callable[[Row], Row], 
         first = min(row.next_attempt_at for row in kept if row.died is None)
         due_at = max(now, head.gate_until, first)
         due_at = due_at if head.due_at is None else min(due_at, head.due_at)
-    return Arrival(guard=to_enqueue(head, lost), kept=kept, charged=lost, arriving=arriving, due_at=due_at)
+    return Arrival(guard=to_enqueue(head, lost, due_at), kept=kept, charged=lost, arriving=arriving, due_at=due_at)
 
 
 def arrived(head: Head, arrival: Arrival) -> Head:

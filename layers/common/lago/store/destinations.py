@@ -11,7 +11,7 @@ from pynamodb.expressions.update import Action
 
 from lago.domain.ids import DestinationId, NotificationId
 from lago.domain.mailbox import Head
-from lago.domain.protocol import to_release
+from lago.domain.protocol import to_release, to_remove
 from lago.domain.watch import Watch
 from lago.errors import ConflictError
 from lago.store.connection import TRIES, find, transaction, translated
@@ -67,9 +67,10 @@ class RemovalStore:
         raise ConflictError("rows change faster than they are removed")
 
     def forget(self, claim: Head) -> bool:
-        """Delete the mailbox itself if nothing is in it. Says whether: otherwise rows arrived, or the claim was lost.
+        """Delete the mailbox itself if nothing is in it; says no when rows arrived.
 
         The head is read before the rows are looked for, and must not have changed since: no row can slip in between.
+        Raises ConflictError when the claim was lost, or the destination was changed under it: it is to live on.
         """
         name = claim.destination.id
         head = find(QueueItem, name, HEAD, consistent=True)
@@ -77,12 +78,15 @@ class RemovalStore:
             return True
         if self._rows(name, 1):
             return False
-        condition = compiled(to_release(claim, waiting=0))
+        condition = compiled(to_remove(claim))
         dead = QueueItem.dead.does_not_exist() if head.dead is None else QueueItem.dead == head.dead
         try:
             with translated():
                 head.delete(condition=condition & dead)
         except ConflictError:
+            now = self._queue.head(name)
+            if now is not None and (now.epoch, now.revision) != (claim.epoch, claim.revision):
+                raise
             return False
         return True
 

@@ -11,9 +11,9 @@ from lago.domain import protocol
 from lago.domain.ids import DestinationId, EpochMs, NotificationId
 from lago.domain.mailbox import Head, Row, Settlement
 from lago.domain.notification import Destination
-from lago.domain.protocol import ANYTHING, Guard, Standing
+from lago.domain.protocol import Guard, Standing
 from lago.errors import ConflictError
-from lago.store.connection import TRIES, find, find_all, transaction, update
+from lago.store.connection import TRIES, find, find_all, retried, transaction, update
 from lago.store.queue_items import DIRECTORY, HEAD, QueueItem, encode_destination, head_of
 from lago.store.queue_reads import QueueReads
 from lago.store.queue_writes import after, compiled, due, under_claim, write_rows
@@ -30,13 +30,14 @@ class MailboxStore(QueueReads):
 
         Its channel changes only while nothing is there that was counted under the old one: ConflictError otherwise.
         """
-        before = self.head(destination.id)
-        guard = ANYTHING
-        if before and before.destination.channel != destination.channel:
-            if not protocol.may_change_channel(before):
+        for _ in range(TRIES):
+            before = self.head(destination.id)
+            moves = before is not None and before.destination.channel != destination.channel
+            if before is not None and moves and not protocol.may_change_channel(before):
                 raise ConflictError(f"{destination.id} still has messages of the channel {before.destination.channel}")
-            guard = protocol.to_change_channel(before)
-        self._write_destination(destination, before, guard)
+            if self._write_destination(destination, before):
+                return
+        raise ConflictError("a destination was changed by others again and again")
 
     def change_destination(
         self, name: DestinationId, change: Callable[[Destination], Destination]
@@ -50,29 +51,33 @@ class MailboxStore(QueueReads):
             if before is None:
                 return None
             wanted = change(before.destination)
-            if wanted == before.destination:
+            if wanted == before.destination or self._write_destination(wanted, before):
                 return wanted
-            try:
-                self._write_destination(wanted, before, protocol.to_change(before))
-            except ConflictError:
-                continue
-            return wanted
         raise ConflictError("a destination was changed by others again and again")
 
-    def _write_destination(self, destination: Destination, before: Head | None, guard: Guard) -> None:
+    def _write_destination(self, destination: Destination, before: Head | None) -> bool:
+        """Says whether it was still as it was `before`."""
         actions: list[Action] = [
             QueueItem.destination.set(encode_destination(destination, before.unknown if before else {})),
             QueueItem.revision.add(1),
             QueueItem.marked(),
         ]
-        if before and before.destination.disabled and not destination.disabled:
+        if before and protocol.wakes(before, destination):
             actions.append(QueueItem.gate_until.remove())
             for first in self.waiting(destination.id, 1):
                 actions += due(destination.id, first.next_attempt_at, self.shards)
-        condition = None if guard == ANYTHING else compiled(guard)
-        with transaction() as writes:
-            writes.save(QueueItem(DIRECTORY, destination.id))
-            writes.update(QueueItem(destination.id, HEAD), actions, condition=condition)
+        condition = compiled(protocol.to_change(before, destination))
+
+        def write() -> None:
+            with transaction() as writes:
+                writes.save(QueueItem(DIRECTORY, destination.id))
+                writes.update(QueueItem(destination.id, HEAD), actions, condition=condition)
+
+        try:
+            retried(TRIES, write)
+        except ConflictError:
+            return False
+        return True
 
     def claim(
         self,
@@ -197,6 +202,7 @@ class MailboxStore(QueueReads):
                     return False
                 waiting = head.waiting
                 if head.revision != claim.revision:
+                    claim = replace(claim, destination=head.destination, revision=head.revision, unknown=head.unknown)
                     settlement = replace(settlement, address=None, disabled=None)
             else:
                 return True

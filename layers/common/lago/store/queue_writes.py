@@ -110,6 +110,8 @@ def compiled(guard: Guard) -> Condition:
     parts += [QueueItem.in_flight.contains(id_) for id_ in sorted(guard.in_the_air)]
     if guard.revision is not None:
         parts.append(_is_number(QueueItem.revision, guard.revision))
+    if guard.due_from is not None:
+        parts.append(QueueItem.due_at.does_not_exist() | (QueueItem.due_at >= guard.due_from))
     return reduce(and_, parts)
 
 
