@@ -4,6 +4,7 @@ Units are read from ReturnConsumedCapacity of an emulator that accounts for item
 nothing is estimated from code. Fails when a budget is exceeded. Prices are those of `lago cost`, before any free tier.
 """
 
+import logging
 import os
 import socket
 import sys
@@ -261,6 +262,7 @@ def month(lines: list[Line]) -> list[tuple[str, float]]:
 
 def main() -> int:
     """Print both tables; 1 when a budget is exceeded."""
+    logging.getLogger("lago").addHandler(logging.NullHandler())
     with tempfile.TemporaryDirectory() as home:
         cloud = Cloud(
             program=ROOT / ".venv" / "cloud" / "bin" / "ministack",

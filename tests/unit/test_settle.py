@@ -51,8 +51,8 @@ def test_a_destination_that_refuses_without_a_word_is_disabled_all_the_same():
 def test_what_was_said_last_is_kept_whole_and_what_was_said_before_in_short():
     row = a_row()
     for n in range(12):
-        (row,) = settled(refused(OutcomeKind.GATE, f"{n} " + "y" * 498), row).kept
+        (row,) = settled(refused(OutcomeKind.GATE, f"{n} " + "🎁" * 124), row).kept
 
-    assert [len(each.reason) for each in row.history[:-1]] == [120] * 9
-    assert (row.history[-1].reason[:3], len(row.history[-1].reason)) == ("11 ", 501)
+    assert [len(each.reason.encode()) <= 120 and each.reason.endswith("🎁…") for each in row.history[:-1]] == [True] * 9
+    assert row.history[-1].reason == "11 " + "🎁" * 124
     assert len(lost_in_the_air(row, ALERT, EpochMs(NOW)).history) == 10

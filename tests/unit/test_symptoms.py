@@ -145,7 +145,7 @@ def test_a_bad_request_is_not_tried_for_ever():
 
 def test_ten_thousand_attempts_keep_the_item_under_four_kilobytes():
     head, row = Head(destination=a_destination()), a_row(an_event(title="x" * 120))
-    outcome = replace(gate(MINUTE), reason="HTTP 429: " + "y" * 490)
+    outcome = replace(gate(MINUTE), reason="HTTP 429: " + "🎁" * 122)
 
     for n in range(10_000):
         settlement = settle(

@@ -15,13 +15,14 @@ from lago.domain.backoff import Backoff, wait
 from lago.domain.ids import EpochMs, Milliseconds, NotificationId
 from lago.domain.notification import Destination, Notification
 from lago.domain.outcome import Outcome, OutcomeKind
+from lago.domain.redact import reason
 
 HOUR_MS = 3_600_000
 HOURS_KEPT = 24
 HISTORY = 10
 """How many attempts a row remembers: a row's size must not grow with the number of its attempts."""
 SHORT = 120
-"""Characters that are kept of what the far side said before the last time: ten whole reasons would be 5 KB."""
+"""Bytes that are kept of what the far side said before the last time: ten whole reasons would be 5 KB."""
 SUSPECTS = 100
 """How many ids a mailbox remembers as lost in the air: as many as an outbox can bring again."""
 
@@ -238,8 +239,11 @@ def _noted(row: Row, outcome: Outcome, now: EpochMs) -> Row:
 
 def _remembered(row: Row, note: Attempt) -> tuple[Attempt, ...]:
     """The row's history with one attempt more: the last one is kept whole, those before in short."""
-    before = (replace(each, reason=each.reason[:SHORT]) for each in row.history[1 - HISTORY :])
-    return (*before, note)
+    return (*(_in_short(each) for each in row.history[1 - HISTORY :]), note)
+
+
+def _in_short(note: Attempt) -> Attempt:
+    return note if len(note.reason.encode()) <= SHORT else replace(note, reason=reason(note.reason, limit=SHORT))
 
 
 def _charged(row: Row, reason: DeadReason, policy: Backoff, now: EpochMs) -> Row:
