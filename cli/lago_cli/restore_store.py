@@ -4,7 +4,7 @@ Rows go in as rows of a working stack do, in transactions with their mailbox and
 moment. Import it only when the tables' names are in the environment.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import batched
 from typing import Any
 
@@ -219,6 +219,15 @@ class Restorer:
             by_search.setdefault(watch.search, []).append(watch)
         for search, theirs in by_search.items():
             self._search(theirs, backup.get(search))
+        self._abandon(by_search.keys())
+
+    def _abandon(self, watched: Collection[str]) -> None:
+        """A search that nobody watches retires with the next cycle."""
+        for shard in range(self._search_shards):
+            with translated():
+                for item in list(SearchItem.query(str(shard), consistent_read=True)):
+                    if item.id not in watched and item.watches != 0:
+                        item.update([SearchItem.watches.set(0)], condition=SearchItem.watches == item.watches)
 
     def _search(self, watches: list[Watch], backup: SearchItem | None) -> None:
         """The search of these watches, the oldest of them first."""

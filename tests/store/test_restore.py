@@ -227,6 +227,16 @@ def test_searches_are_counted_anew_where_a_table_alone_came_back():
     assert (report.watches, report.searches) == (0, 1)
 
 
+def test_a_search_that_nobody_watches_any_more_retires():
+    WatchStore(1).add(a_query(), a_watch())
+    boto3.client("dynamodb").delete_item(TableName="watches", Key={"search": {"S": a_search_id()}, "id": {"S": "w1"}})
+
+    restored("no table")
+
+    assert _search().watches == 0
+    assert SearchStore().retire(_search())
+
+
 def test_searches_that_were_spread_over_other_shards_are_refused_before_anything_is_written(tables_anew):
     WatchStore(1).add(a_query("velo"), a_watch(keyword="velo"))
     lose_the_stack(tables_anew)

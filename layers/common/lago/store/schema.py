@@ -7,7 +7,7 @@ a deploy and its rollback both work while old and new code run side by side. Wha
     1        all that carries no mark
     2        the mark; digests, a destination's revision, test messages, the operator's memory by signs
 
-A change that needs a higher number is made in three deploys; docs/operations.md has the rules (ADR 11).
+A change that needs a higher number is made in three deploys; docs/operations.md has the rules (ADR 14).
 """
 
 import zlib
