@@ -41,7 +41,8 @@ def _fallen_silent(stats: "Stats", watches: Iterable[Watch]) -> list[str]:
 
 def _disabled(stats: "Stats") -> list[str]:
     return [
-        f"disabled: “{each.destination}” ({plain(each.reason, 200)}): nothing is told there until you run `lago setup`"
+        f"disabled: “{each.destination}” ({plain(each.reason, 200)}): nothing is told there until you run "
+        f"`lago destination enable {plain(each.destination, 40)}`"
         for each in stats.disabled_destinations
     ]
 

@@ -173,7 +173,7 @@ def test_a_failing_search_is_called_by_its_watchs_name() -> None:
 
 
 BLOCKED = [DisabledDestination(destination="me", reason="bot was blocked")]
-DISABLED = "disabled: “me” (bot was blocked): nothing is told there until you run `lago setup`"
+DISABLED = "disabled: “me” (bot was blocked): nothing is told there until you run `lago destination enable me`"
 PAUSED = "paused: “rennrad” (bot was blocked): go on with `lago watch resume ab`"
 
 

@@ -118,7 +118,14 @@ def test_the_events_for_local_invocations_are_answered_as_they_are_expected(hand
 
 @pytest.mark.parametrize(
     ("since", "listed"),
-    [("30min", []), ("2h", ["1"]), ("2d", ["1", "2"]), ("2000-01-01", ["1", "2"]), ("2000-01-01T00:00Z", ["1", "2"])],
+    [
+        ("30min", []),
+        ("30m", []),
+        ("2h", ["1"]),
+        ("2d", ["1", "2"]),
+        ("2000-01-01", ["1", "2"]),
+        ("2000-01-01T00:00Z", ["1", "2"]),
+    ],
 )
 def test_letters_are_listed_since_a_time_or_for_a_span(ask, since, listed):
     buried(a_letter("1", died=now() - HOUR), a_letter("2", died=now() - 25 * HOUR))

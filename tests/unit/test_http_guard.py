@@ -176,7 +176,7 @@ def test_anything_else_is_refused_without_repeating_what_may_be_secret(url: str)
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("http://example.org/x", "url: got 'example.org', expected https"),
+        ("http://example.org/x", "url: got 'example.org', expected a URL that begins with https://"),
         ("https://10.0.0.1/x", "url: got '10.0.0.1', expected a host on the public internet"),
         ("https://example.org:22/x", "url: got 'example.org', expected port 443, or 1024 and above"),
     ],

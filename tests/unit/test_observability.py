@@ -2,6 +2,7 @@
 
 import json
 import logging
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -248,3 +249,11 @@ def test_debug_lines_come_only_from_a_sampled_invocation_and_only_from_us(log: L
     logger.sampling_rate = "0"
     handler({}, CONTEXT)
     assert len(log.lines) == 2
+
+
+def test_a_function_without_figures_says_nothing_about_that(capsys: pytest.CaptureFixture[str]) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        observe({})
+        invoke(capsys)
+
+    assert [str(each.message) for each in said] == []

@@ -104,7 +104,7 @@ def refusal(origin: Origin, trusted: Trusted = NONE_TRUSTED) -> str:
         # Connections are told apart by host and port only: such a one must not pass as the trusted origin.
         return "the scheme that this host and port are trusted with"
     if origin.scheme != "https":
-        return "https"
+        return "a URL that begins with https://"
     if origin.port != HTTPS_PORT and not FIRST_FREE_PORT <= origin.port < 65_536:
         return f"port {HTTPS_PORT}, or {FIRST_FREE_PORT} and above"
     return "" if _may_be_public(origin.host) else _PUBLIC_HOST

@@ -7,6 +7,7 @@ a second series to each, for people who would rather pay for telling the functio
 
 import logging
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
@@ -58,6 +59,8 @@ def observe(environment: Environment = os.environ) -> None:
         raise SettingError(f"METRIC_DIMENSIONS: got {shown(dimensions)}, expected one of {', '.join(DIMENSIONS)}")
     # named as AWS names it, so that its own metrics of the function can be laid beside
     _more.update({} if dimensions == "none" else {"function": text(environment, "AWS_LAMBDA_FUNCTION_NAME")})
+    # a function that is asked for a test message, say, has nothing to measure
+    warnings.filterwarnings("ignore", "No application metrics to publish")
     logging.getLogger().setLevel(logging.INFO)
     logging.getLogger("lago").setLevel(logging.DEBUG)
     copy_config_to_registered_loggers(source_logger=logger, include={"lago"}, ignore_log_level=True)

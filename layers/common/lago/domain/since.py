@@ -7,8 +7,8 @@ from lago.domain.ids import EpochMs
 from lago.domain.time_zone import HOME_ZONE, zone_of
 from lago.errors import BadInputError
 
-_SPAN = re.compile(r"([0-9]{1,5})\s*(min|h|d)")
-_UNITS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SPAN = re.compile(r"([0-9]{1,5})\s*(min|m|h|d)")
+_UNITS = {"min": 60_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _LONGEST = 40
 """Characters: a time to the microsecond with its zone, and room to spare."""
 

@@ -114,5 +114,5 @@ def _picture(message: Message) -> str:
 
 def _fallback(text: Rich) -> str:
     """The first lines, without links: what a phone shows before the message is opened."""
-    heads = [" ".join(span.text.strip() for span in one) for one in lines_of(text)[:_HEADING_LINES]]
+    heads = ["".join(span.text for span in one).strip() for one in lines_of(text)[:_HEADING_LINES]]
     return escaped(cut(" · ".join(heads), FALLBACK_UNITS))
