@@ -77,6 +77,21 @@ def test_fifty_that_fail_and_one_fresh():
     assert post.mailboxes.counts() == {"telegram": Counts(50, 0)}
 
 
+def test_a_long_backlog_does_not_keep_a_fresh_message_of_another_from_its_drain(monkeypatch):
+    monkeypatch.setattr("lago.drain.THREADS", 1)
+    post = a_queue(destinations=1)
+    backlog = tuple(a_row(an_event(str(n)), created=NOW + n, alone=True) for n in range(50))
+    post.mailboxes.enqueue(a_destination(), backlog, now=NOW)
+    post.mailboxes.enqueue(a_destination("chat0"), (a_row(destination="chat0", created=NOW + 1_000),), now=NOW)
+
+    post.clock.now += 2_000
+    run_drain(post)
+
+    sent = [message.notifications[0].destination for message in post.channel.sent]
+    assert sent.count("chat0") == 1
+    assert sent.count(ME) > 15, "what is left of the time is the backlog's"
+
+
 @pytest.mark.parametrize("left", [0, 1, 500, 1_000, 3_000])
 def test_a_function_with_almost_no_time_left_starts_nothing_and_loses_nothing(left: int):
     post, row = a_queue(), a_row()

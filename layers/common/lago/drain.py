@@ -2,6 +2,7 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -9,7 +10,7 @@ from lago.correlation import about
 from lago.courier import Tally
 from lago.delivery import Sender
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds
-from lago.ports import Mailboxes
+from lago.ports import DueMailbox, Mailboxes
 
 log = logging.getLogger(__name__)
 
@@ -28,28 +29,49 @@ class DrainReport(Struct, frozen=True, kw_only=True):
     oldest_due_ms: Milliseconds
 
 
+class Turn(NamedTuple):
+    """What a mailbox got in a round; `unfinished` when its share of the time was over before it was."""
+
+    tally: Tally
+    unfinished: bool
+
+
 def drain(
     *, mailboxes: Mailboxes, sender: Sender, clock: Clock, batch: int, budget: Milliseconds, deadline: EpochMs
 ) -> DrainReport:
     """Send what is due, oldest first, `batch` mailboxes a round, until nothing is due or `budget` ms have passed.
 
-    With nothing due it writes nothing and reads one index page and the counters of each shard. `deadline` is when the
-    function must have ended. Raises StoreError when the queue can't be read.
+    Each of a round has its share of the time, so that no backlog keeps another's fresh message waiting; what is left of
+    the time then is the backlog's. With nothing due it writes nothing and reads one index page and the counters of each
+    shard. `deadline` is when the function must have ended. Raises StoreError when the queue can't be read.
     """
     soft = EpochMs(clock() + budget)
     tally, failed = Tally(), 0
     seen: set[DestinationId] = set()
+    unfinished: list[DueMailbox] = []
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         while True:
             due = [box for shard in range(mailboxes.shards) for box in mailboxes.due(shard, clock(), batch + len(seen))]
             fresh = sorted((box for box in due if box.destination not in seen), key=lambda box: box.due_at)[:batch]
-            if not fresh or clock() >= soft:
+            room = batch - len(fresh)
+            turns, unfinished = [*fresh, *unfinished[:room]], unfinished[room:]
+            if not turns or clock() >= soft:
                 break
-            seen.update(box.destination for box in fresh)
-            sends = [pool.submit(_drain, sender, box.destination, soft, deadline) for box in fresh]
-            for box, send in zip(fresh, sends, strict=True):
+            seen.update(box.destination for box in turns)
+            share = max(1, (soft - clock()) * THREADS // max(THREADS, len(turns)))
+
+            def turn(box: DueMailbox, share: int = share) -> Turn:
+                until = min(soft, EpochMs(clock() + share))
+                with about(destination=box.destination):
+                    sent = sender.drain(box.destination, soft=until, deadline=deadline)
+                return Turn(sent, unfinished=clock() >= until)
+
+            sends = [pool.submit(turn, box) for box in turns]
+            for box, send in zip(turns, sends, strict=True):
                 try:
-                    tally.add(send.result())
+                    tally.add(send.result().tally)
+                    if send.result().unfinished:
+                        unfinished.append(box)
                 except Exception:
                     # the outermost loop over mailboxes: one that fails must not hold back the others
                     log.exception("could not drain", extra={"destination": box.destination})
@@ -64,8 +86,3 @@ def drain(
         dead=sum(count.dead for count in counts.values()),
         oldest_due_ms=Milliseconds(max((now - box.due_at for box in due), default=0)),
     )
-
-
-def _drain(sender: Sender, destination: DestinationId, soft: EpochMs, deadline: EpochMs) -> Tally:
-    with about(destination=destination):
-        return sender.drain(destination, soft=soft, deadline=deadline)
