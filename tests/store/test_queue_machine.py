@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -21,6 +22,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from msgspec.structs import replace
 
 from lago.domain.ids import NotificationId
 from lago.domain.mailbox import Head, Row
@@ -48,6 +50,13 @@ OUTCOMES: dict[str, Outcome] = {
     "blocks": refused(OutcomeKind.DESTINATION, "blocked"),
 }
 RECEIVED = ("delivers", "moves", "loses the answer")
+HOW: list[dict[str, Any]] = [
+    {"digest_at": None, "club_seconds": 0},
+    {"digest_at": 18 * 60},
+    {"club_seconds": 600},
+    {"disabled": "holiday"},
+    {"disabled": ""},
+]
 DURING = ("a wake-up", "a drain", "a slow minute", "death before", "death after")
 """What happens in the middle of a send that is then delivered."""
 ACTS = st.lists(st.sampled_from([*OUTCOMES, *DURING]), max_size=4)
@@ -182,6 +191,10 @@ class QueueMachine(RuleBasedStateMachine):
         self.post.mailboxes.put_destination(a_destination())
         self.post.watches.set_paused(self.watch, "")
 
+    @rule(how=st.sampled_from(HOW))
+    def a_person_says_how_it_is_told(self, how: dict[str, Any]) -> None:
+        self.post.mailboxes.change_destination(ME, lambda each: replace(each, **how))
+
     @precondition(lambda self: self.watched)
     @rule(cancels=st.booleans())
     def the_watch_is_removed(self, cancels: bool) -> None:
@@ -241,14 +254,15 @@ class QueueMachine(RuleBasedStateMachine):
             return
         head = self.head
         assert head.due_at is not None
-        assert head.due_at <= max(self.post.clock(), head.gate_until, min(waiting))
+        rest = 17 * MINUTE if head.destination.disabled else 0
+        assert head.due_at <= max(self.post.clock() + rest, head.gate_until, min(waiting))
 
     def teardown(self) -> None:
-        """Whatever happened: once everybody behaves, all is settled within hours and nothing is left behind."""
+        """Whatever happened: once everybody behaves, all is settled within hours, or with its digest."""
         if self.head_or_none() is None:
             return
         self.the_destination_is_set_up_again()
-        for _ in range(30):
+        for _ in range(120):
             self.post.clock.now += 17 * MINUTE
             self.a_wake_up([], None)
             self.a_drain([], None)

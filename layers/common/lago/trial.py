@@ -60,8 +60,8 @@ def try_destination(
 ) -> TrialReport:
     """Send a test message; what can't be sent now is taken back, so that a test never lingers.
 
-    `key` makes it unlike any other test. Somebody waits for the answer, so no intent is stored before: dying in between
-    leaves at most an id in the mailbox, and no message. Raises StoreError.
+    `key` makes it unlike any other test. Somebody waits for the answer, so no intent is stored before. Dying in between
+    leaves at most a message that is tried as any other, for an hour. Raises StoreError.
     """
     head = mailboxes.head(name)
     if head is None:
