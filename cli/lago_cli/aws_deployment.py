@@ -52,6 +52,7 @@ class AwsDeployment:
             outputs={each["OutputKey"]: each["OutputValue"] for each in stack.get("Outputs", [])},
             created=_epoch(stack["CreationTime"]),
             aws_time=_time_of(answer),
+            endpoint=self._client("cloudformation").meta.endpoint_url,
         )
 
     def clock(self) -> EpochMs | None:

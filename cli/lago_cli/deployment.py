@@ -10,7 +10,10 @@ from lago_cli.errors import StackError
 
 
 class Described(Struct, frozen=True, kw_only=True):
-    """The stack as CloudFormation describes it. `aws_time` is what AWS's own clock said in the answer."""
+    """The stack as CloudFormation describes it.
+
+    `aws_time` is what AWS's own clock said in the answer, `endpoint` the address that answered.
+    """
 
     status: str
     reason: str
@@ -18,11 +21,15 @@ class Described(Struct, frozen=True, kw_only=True):
     outputs: dict[str, str]
     created: EpochMs
     aws_time: EpochMs | None
+    endpoint: str = "https://"
 
     @property
     def is_local(self) -> bool:
-        """Whether it lives in an embedded cloud: the functions then talk to an address that was given to them."""
-        return bool(self.parameters.get("AwsEndpointUrl"))
+        """Whether it lives in an embedded cloud: AWS itself is never asked without TLS.
+
+        Some embedded clouds lead their functions to themselves, so the stack's own parameter may be empty.
+        """
+        return self.endpoint.startswith("http://") or bool(self.parameters.get("AwsEndpointUrl"))
 
 
 class Resource(Struct, frozen=True):

@@ -45,8 +45,15 @@ def test_a_stack_is_described_with_its_parameters_outputs_and_resources() -> Non
     assert described.status == "CREATE_COMPLETE"
     assert (described.parameters, described.outputs) == ({"ScheduleRate": "rate(1 minute)"}, {"Version": "0.1.0"})
     assert abs(described.created - time.time() * 1000) < 60_000
+    assert not described.is_local
     assert [each.id for each in of_kind(resources, "Logs::LogGroup")] == ["/logs/drain", "/logs/drain-not"]
     assert the(resources, "DrainLogs") == Resource("DrainLogs", "/logs/drain", "AWS::Logs::LogGroup")
+
+
+def test_a_stack_in_an_embedded_cloud_is_known_by_where_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://cloudformation.eu-central-1.amazonaws.com")  # as moto answers there
+
+    assert deployed().describe().is_local
 
 
 def test_a_stack_that_is_not_there_is_told_as_by_every_command() -> None:
