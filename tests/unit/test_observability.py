@@ -142,6 +142,22 @@ def test_an_unknown_dimension_names_the_variable() -> None:
         observe({"METRIC_DIMENSIONS": "chat"})
 
 
+def test_an_error_that_nobody_took_is_logged_with_its_cycle_and_goes_on_without_what_is_private(log: Log) -> None:
+    @observed
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        raise ValueError("maria@example.org at https://far.example/hook/abc?key=1")
+
+    with pytest.raises(ValueError, match="removed") as caught:
+        handler({"cycle": "c1"}, CONTEXT)
+
+    failed = log.one("failed")
+    assert (failed["level"], failed["cycle"], failed["function_request_id"]) == ("ERROR", "c1", "r1")
+    assert "ValueError" in failed["exception"]
+    for told in (str(caught.value), log.text.getvalue()):
+        assert "maria" not in told
+        assert "hook" not in told
+
+
 def test_every_line_says_cycle_and_request_and_what_it_is_about(log: Log) -> None:
     @observed
     def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

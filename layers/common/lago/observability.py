@@ -17,7 +17,7 @@ from aws_lambda_powertools.logging.utils import copy_config_to_registered_logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lago.domain.redact import shown
+from lago.domain.redact import masked, shown
 from lago.errors import SettingError
 from lago.http import Exchange
 from lago.log_line import line
@@ -73,7 +73,11 @@ def _wanted(record: logging.LogRecord) -> bool:
 
 
 def observed(handler: Handler) -> Handler:
-    """A function's handler, with the request's id and the cycle on each log line, and its metrics in one line."""
+    """A function's handler, with the request's id and the cycle on each log line, and its metrics in one line.
+
+    An error that nothing else took is logged with these, and goes on with a private text: Lambda's runtime writes it
+    into the log by itself, and hands it to the state machine, past `lago.log_line`.
+    """
 
     @logger.inject_lambda_context(clear_state=True)
     @metrics.log_metrics
@@ -82,7 +86,12 @@ def observed(handler: Handler) -> Handler:
         cycle = event.get("cycle")
         if isinstance(cycle, str):
             logger.append_keys(cycle=cycle[:_LONGEST_CYCLE])
-        return handler(event, context)
+        try:
+            return handler(event, context)
+        except Exception as error:
+            logger.exception("failed")
+            error.args = (masked(str(error)),)
+            raise
 
     wrapped: Handler = run
     return wrapped
