@@ -5,14 +5,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from msgspec import to_builtins
 
-from lago import http
+from lago import http_shared
 from lago.drain import drain
 from lago.observability import logger, observe, observed, publish
 from lago.wiring.clock import deadline, now
 from lago.wiring.sending import DrainFunctionSettings, make_drain_signs, make_mailboxes, make_sender
 
 observe()
-http.close_on_shutdown()
+http_shared.close_on_shutdown()
 settings = DrainFunctionSettings.read()
 mailboxes = make_mailboxes(settings.sending)
 sender = make_sender(settings.sending, mailboxes)

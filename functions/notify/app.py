@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from msgspec import to_builtins
 
-from lago import http
+from lago import http_shared
 from lago.correlation import about
 from lago.domain.ids import DestinationId, SearchId
 from lago.mail_feedback import is_mail_feedback, take_mail_feedback
@@ -21,7 +21,7 @@ from lago.wiring.sending import SendingSettings, make_mailboxes, make_operator_a
 from lago.wiring.trying import make_trial
 
 observe()
-http.close_on_shutdown()
+http_shared.close_on_shutdown()
 settings = SendingSettings.read()
 mailboxes = make_mailboxes(settings)
 sender = make_sender(settings, mailboxes)

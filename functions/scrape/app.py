@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from msgspec import to_builtins
 
-from lago import http
+from lago import http_shared
 from lago.observability import Fetches, logger, observe, observed, publish
 from lago.scrape import scrape_shard
 from lago.store.searches import CycleStore, SearchStore, SourceStore
@@ -14,7 +14,7 @@ from lago.wiring.clock import now
 from lago.wiring.scraping import Notify, ScrapeFunctionSettings, make_signs, make_sources
 
 observe()
-http.close_on_shutdown()
+http_shared.close_on_shutdown()
 settings = ScrapeFunctionSettings.read()
 fetches = Fetches()
 sources = make_sources(settings, fetches.add)

@@ -4,7 +4,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -124,3 +124,25 @@ def test_a_refused_connection_was_not_sent() -> None:
 
         with pytest.raises(NotSentError):
             client.post(f"http://127.0.0.1:{port}/", label="test", content=b"{}")
+
+
+@pytest.mark.parametrize("endless", [b"HTTP/1.1 100 Continue\r\n\r\n", b"x"], ids=["100 continue", "a header by bytes"])
+def test_an_answer_that_never_begins_ends_with_the_time_for_all_of_it(endless: bytes) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            while not over.wait(0.02):
+                connection.sendall(endless)
+
+    threading.Thread(target=drip, daemon=True).start()
+    client = HttpClient(HttpSettings(read_seconds=0.4, total_seconds=0.6))
+
+    with pytest.raises(NoAnswerError, match="ReadTimeout"):
+        client.post(f"http://127.0.0.1:{listener.getsockname()[1]}/", label="test", content=b"{}")
+
+    over.set()
+    client.close()
+    listener.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lago import http
+from lago import http_shared
 from lago.http import HttpSettings
 
 
@@ -19,10 +19,10 @@ def _own_handler() -> Iterator[None]:
 @pytest.mark.usefixtures("_own_handler")
 def test_sigterm_closes_the_client_and_then_runs_the_handler_that_was_there() -> None:
     heard = []
-    client = http.client(HttpSettings())
+    client = http_shared.client(HttpSettings())
     signal.signal(signal.SIGTERM, lambda number, frame: heard.append((number, client.closed)))
 
-    http.close_on_shutdown()
+    http_shared.close_on_shutdown()
     signal.raise_signal(signal.SIGTERM)
 
     assert heard == [(signal.SIGTERM, True)]
@@ -31,9 +31,9 @@ def test_sigterm_closes_the_client_and_then_runs_the_handler_that_was_there() ->
 @pytest.mark.usefixtures("_own_handler")
 def test_a_process_that_ignored_sigterm_goes_on() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    client = http.client(HttpSettings())
+    client = http_shared.client(HttpSettings())
 
-    http.close_on_shutdown()
+    http_shared.close_on_shutdown()
     signal.raise_signal(signal.SIGTERM)
 
     assert client.closed
@@ -42,9 +42,10 @@ def test_a_process_that_ignored_sigterm_goes_on() -> None:
 def test_a_process_without_a_handler_still_ends_by_the_signal() -> None:
     script = """
 import os, signal
-from lago import http
-client = http.client(http.HttpSettings())
-http.close_on_shutdown()
+from lago import http_shared
+from lago.http import HttpSettings
+client = http_shared.client(HttpSettings())
+http_shared.close_on_shutdown()
 signal.raise_signal(signal.SIGTERM)
 """
 

@@ -1,7 +1,8 @@
 """HTTP as Lago speaks it: the one place that imports httpx.
 
-One `HttpClient` per process, kept over warm invocations, so that TLS is shaken hands on once and not once a minute.
-Threads, not asyncio: a module-global AsyncClient dies with its event loop on the second warm invocation (httpx#2473).
+One `HttpClient` per process (`http_shared`), kept over warm invocations, so that TLS is shaken hands on once and not
+once a minute. Threads, not asyncio: a module-global AsyncClient dies with its event loop on the second warm invocation
+(httpx#2473).
 
 TransportError              no whole answer came; `reason` names no URL, so a token in one cannot leak
 ├── NotSentError            the request never left: trying again is safe
@@ -11,15 +12,12 @@ TransportError              no whole answer came; `reason` names no URL, so a to
     └── UnreadableAnswerError   an answer came but was too large, encoded in an unknown way, or broken
 """
 
-import atexit
 import logging
-import signal
 import ssl
-import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from types import FrameType
 from typing import Any, Literal
 
 import httpcore
@@ -28,6 +26,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from lago.errors import LagoError, SettingError
+from lago.http_deadline import BoundedNetwork, ThreadDeadline
 
 _log = logging.getLogger("lago.http")
 # httpx and httpcore log whole URLs, and a Telegram URL holds the bot token: they never get to speak below an error.
@@ -44,15 +43,15 @@ _NOT_SENT = (
     httpx.UnsupportedProtocol,
     httpx.LocalProtocolError,
 )
-_ENCODINGS = ("", "identity", "gzip", "deflate")
+_ENCODINGS = ("", "identity", "gzip")
 """One layer of compression only: layers on layers make a bomb of a few bytes."""
-_CLOSE_SECONDS = 0.5
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 class HttpSettings(Struct, frozen=True, kw_only=True):
     """Limits and time-outs.
 
-    `read_seconds` bounds each wait for bytes, `total_seconds` the whole answer (checked as its body arrives).
+    `read_seconds` bounds each wait for bytes, `total_seconds` the whole request.
     `keepalive_seconds` must be longer than the schedule's interval: httpx's default of 5 s would reuse nothing from
     one minute to the next. `max_bytes` bounds an answer after decompression.
     """
@@ -167,20 +166,16 @@ class HttpClient:
         if ssl_context is None and transport is None:
             # Made once and shared by all connections: it costs 42 ms, most of what making a client costs.
             ssl_context = httpx.create_ssl_context()
-        if guard is not None:
-            transport = _GuardedTransport(guard, ssl_context or True, settings.max_connections)
+        self._deadline = ThreadDeadline(clock)
+        if transport is None:
+            transport = _Transport(settings, ssl_context, guard, BoundedNetwork(self._deadline.left))
         self._client = httpx.Client(
             transport=transport,
             verify=ssl_context or True,
             timeout=httpx.Timeout(settings.read_seconds, connect=settings.connect_seconds),
-            limits=httpx.Limits(
-                max_connections=settings.max_connections,
-                max_keepalive_connections=settings.max_connections,
-                keepalive_expiry=settings.keepalive_seconds,
-            ),
             # An empty list of allowed domains: httpx keeps cookies by default, this jar takes none.
             cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
-            headers={"accept-encoding": "gzip, deflate"},
+            headers={"accept-encoding": "gzip"},
             follow_redirects=False,
             trust_env=False,
         )
@@ -225,6 +220,7 @@ class HttpClient:
     ) -> Reply:
         trace = _Trace()
         started = self._clock()
+        self._deadline.begin(started + self._settings.total_seconds)
         host, size, failure = "", 0, ""
         begun: Reply | None = None
         try:
@@ -241,8 +237,7 @@ class HttpClient:
                     ms=self._since(started),
                     reused=trace.reused,
                 )
-                body = self._read(response, begun, host, started)
-                size = response.num_bytes_downloaded
+                body, size = self._read(response, begun, host, started)
             finally:
                 response.close()
             return replace(begun, content=body, ms=self._since(started))
@@ -268,36 +263,58 @@ class HttpClient:
     def _since(self, started: float) -> int:
         return round((self._clock() - started) * 1000)
 
-    def _read(self, response: httpx.Response, begun: Reply, host: str, started: float) -> bytes:
+    def _read(self, response: httpx.Response, begun: Reply, host: str, started: float) -> tuple[bytes, int]:
+        """The content, and how many bytes of it came over the wire.
+
+        Unpacked here and not by httpx, which makes 64 MB of a 64 KB piece before anybody can count them.
+        """
         encoding = response.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
             raise UnreadableAnswerError(host, "content encoding not understood", begun)
-        body = bytearray()
-        for chunk in response.iter_bytes():
-            body += chunk
-            if len(body) > self._settings.max_bytes:
-                raise UnreadableAnswerError(host, f"answer larger than {self._settings.max_bytes} bytes", begun)
+        packed = zlib.decompressobj(_GZIP) if encoding == "gzip" else None
+        most = self._settings.max_bytes
+        body, size = bytearray(), 0
+        assert isinstance(response.stream, httpx.SyncByteStream)  # noqa: S101 - of a client that is not async
+        for piece in response.stream:
+            size += len(piece)
+            try:
+                body += packed.decompress(piece, most + 1 - len(body)) if packed else piece
+            except zlib.error:
+                raise UnreadableAnswerError(host, "broken compression", begun) from None
+            if len(body) > most:
+                raise UnreadableAnswerError(host, f"answer larger than {most} bytes", begun)
             if self._clock() - started > self._settings.total_seconds:
                 raise TooSlowError(host, f"answer took longer than {self._settings.total_seconds:g} s", begun)
-        return bytes(body)
+        return bytes(body), size
 
 
-class _GuardedTransport(httpx.HTTPTransport):
-    """httpx's own transport over a pool whose connections `guard` makes; httpx offers no other place for that."""
+class _Transport(httpx.HTTPTransport):
+    """httpx's own transport over a pool whose connections `guard` or `network` makes: httpx has no place for that.
 
-    def __init__(self, guard: Guard, verify: ssl.SSLContext | bool, connections: int) -> None:
-        super().__init__(verify=verify, trust_env=False)
+    With a guard no connection is kept.
+    """
+
+    def __init__(
+        self,
+        settings: HttpSettings,
+        ssl_context: ssl.SSLContext | None,
+        guard: Guard | None,
+        network: httpcore.NetworkBackend,
+    ) -> None:
+        super().__init__(verify=ssl_context or True, trust_env=False)
         self._guard = guard
         self._pool = httpcore.ConnectionPool(
-            ssl_context=verify if isinstance(verify, ssl.SSLContext) else None,
-            max_connections=connections,
-            max_keepalive_connections=0,
-            network_backend=guard,
+            ssl_context=ssl_context,
+            max_connections=settings.max_connections,
+            max_keepalive_connections=settings.max_connections if guard is None else 0,
+            keepalive_expiry=settings.keepalive_seconds,
+            network_backend=guard or network,
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         url = request.url
-        self._guard.check(url.scheme, url.raw_host.decode("ascii"), url.port, credentials=bool(url.userinfo))
+        if self._guard is not None:
+            self._guard.check(url.scheme, url.raw_host.decode("ascii"), url.port, credentials=bool(url.userinfo))
         return super().handle_request(request)
 
 
@@ -326,54 +343,6 @@ def _translated(error: Exception, host: str, *, begun: Reply | None, reused: boo
     reason = type(error).__name__
     if isinstance(error, (*_NOT_SENT, httpx.InvalidURL)):
         return NotSentError(host, reason)
-    if isinstance(error, httpx.DecodingError):
-        return UnreadableAnswerError(host, reason, begun)
     if begun is None and reused and isinstance(error, _STALE):
         return _StaleConnectionError(host, reason)
     return NoAnswerError(host, reason, begun)
-
-
-_lock = threading.Lock()
-_shared: HttpClient | None = None
-
-
-def client(settings: HttpSettings, observer: Observer = lambda _: None) -> HttpClient:
-    """The process's client, made at the first call and after a close; later arguments change nothing."""
-    global _shared  # noqa: PLW0603 (one per process is the point)
-    with _lock:
-        if _shared is None or _shared.closed:
-            _shared = HttpClient(settings, observer=observer)
-        return _shared
-
-
-def close() -> None:
-    """Close the process's client, if there is one."""
-    global _shared
-    open_client, _shared = _shared, None
-    if open_client is not None:
-        open_client.close()
-
-
-def close_on_shutdown() -> None:
-    """Close the client when the process ends: at exit, and at SIGTERM, after which the previous handler runs.
-
-    Lambda sends SIGTERM to a runtime only when an extension is registered (Lambda's "Extensions API", shutdown phase);
-    without one the sandbox just ends. Call it from the main thread at import; elsewhere only the exit hook is set.
-    """
-    atexit.register(close)
-    if threading.current_thread() is not threading.main_thread():
-        return
-    previous = signal.getsignal(signal.SIGTERM)
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        # In a thread, with a bound: the signal may have come while this thread held the pool's lock.
-        closing = threading.Thread(target=close, daemon=True)
-        closing.start()
-        closing.join(_CLOSE_SECONDS)
-        if callable(previous):
-            previous(number, frame)
-        elif previous is not signal.SIG_IGN:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, handle)

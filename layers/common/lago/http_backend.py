@@ -12,12 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any
 
 import httpcore
 
 from lago.domain.ids import Milliseconds
 from lago.http import ForbiddenTargetError, Guard, HttpClient, HttpSettings, NotSentError, Observer
+from lago.http_deadline import BoundedStream, Deadline
 from lago.http_guard import NONE_TRUSTED, Origin, Trusted, is_public, refusal
 
 Resolve = Callable[[str, int], Sequence[str]]
@@ -28,7 +28,6 @@ LONGEST_REQUEST = Milliseconds(int(1000 * (GUARDED.read_seconds + GUARDED.total_
 """Waiting for a connection to be free, which ends as a read does, and then the deadline."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_TLS_RECORD = 16_384
 
 
 def guarded_client(
@@ -85,7 +84,7 @@ class GuardedBackend(Guard):
     ) -> httpcore.NetworkStream:
         """To the first address of `host` that answers. Raises NotSentError, and httpcore's errors as any backend."""
         began = self._clock()
-        connect = _Deadline(began + self._settings.connect_seconds, self._clock)
+        connect = Deadline(began + self._settings.connect_seconds, self._clock)
         addresses = self._addresses(host, port, connect)
         failure: Exception = NotSentError(host, "the host name has no address")
         for address in addresses:
@@ -96,10 +95,10 @@ class GuardedBackend(Guard):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
             else:
-                return _BoundedStream(stream, _Deadline(began + self._settings.total_seconds, self._clock))
+                return _CheckedStream(stream, Deadline(began + self._settings.total_seconds, self._clock).left)
         raise failure
 
-    def _addresses(self, host: str, port: int, deadline: "_Deadline") -> Sequence[str]:
+    def _addresses(self, host: str, port: int, deadline: Deadline) -> Sequence[str]:
         try:
             addresses = _within(deadline.left(None, httpcore.ConnectTimeout), lambda: self._resolve(host, port))
         except OSError as error:
@@ -109,51 +108,19 @@ class GuardedBackend(Guard):
         return addresses
 
 
-class _Deadline:
-    def __init__(self, at: float, clock: Callable[[], float]) -> None:
-        self._at, self._clock = at, clock
-
-    def left(self, timeout: float | None, error: type[Exception]) -> float:
-        """The seconds left, or `timeout` if that is less. Raises `error` when none are."""
-        left = self._at - self._clock()
-        if left <= 0:
-            raise error("no time left")
-        return left if timeout is None else min(timeout, left)
-
-
-class _BoundedStream(httpcore.NetworkStream):
-    """A stream that ends at a deadline, however busy the far side seems."""
-
-    def __init__(self, stream: httpcore.NetworkStream, deadline: _Deadline) -> None:
-        self._stream, self._deadline = stream, deadline
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._deadline.left(timeout, httpcore.ReadTimeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        # By records: the time-out bounds each of them, so that a reader who drains byte by byte cannot hold us.
-        for start in range(0, len(buffer), _TLS_RECORD):
-            left = self._deadline.left(timeout, httpcore.WriteTimeout)
-            self._stream.write(buffer[start : start + _TLS_RECORD], left)
-
-    def close(self) -> None:
-        self._stream.close()
+class _CheckedStream(BoundedStream):
+    """Says why a certificate does not hold: a person can mend that."""
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = self._deadline.left(timeout, httpcore.ConnectTimeout)
         try:
-            secure = self._stream.start_tls(ssl_context, server_hostname, left)
+            return super().start_tls(ssl_context, server_hostname, timeout)
         except httpcore.ConnectError as error:
             if isinstance(error.__cause__, ssl.SSLCertVerificationError):
                 reason = f"the certificate is not good ({error.__cause__.verify_message})"
                 raise NotSentError(server_hostname or "", reason) from error
             raise
-        return _BoundedStream(secure, self._deadline)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
 
 
 def _within(seconds: float, look_up: Callable[[], Sequence[str]]) -> Sequence[str]:

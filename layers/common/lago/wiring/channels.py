@@ -6,7 +6,7 @@ from threading import Lock
 
 from msgspec import Struct
 
-from lago import drain, http, notify
+from lago import drain, http_shared, notify
 from lago.channels.base import Channel
 from lago.channels.email.transport import Transport
 from lago.channels.telegram import TelegramChannel
@@ -91,7 +91,7 @@ class Channels:
 
     def _telegram(self) -> Channel:
         url = self._settings.telegram_api_url
-        client = http.client(HTTP)
+        client = http_shared.client(HTTP)
         return TelegramChannel(client, api_url=url, clock=now, sleep=pause, longest_request=LONGEST_REQUEST)
 
     def _email(self) -> Channel:
@@ -130,13 +130,13 @@ class Channels:
         from lago.channels.slack.channel import SlackChannel  # noqa: PLC0415 - see the module
 
         url = self._settings.slack_api_url
-        return SlackChannel(http.client(HTTP), clock=now, api_url=url, longest_request=LONGEST_REQUEST)
+        return SlackChannel(http_shared.client(HTTP), clock=now, api_url=url, longest_request=LONGEST_REQUEST)
 
     def _discord(self) -> Channel:
         from lago.channels.discord.channel import DiscordChannel  # noqa: PLC0415 - see the module
 
         url = self._settings.discord_api_url
-        return DiscordChannel(http.client(HTTP), clock=now, api_url=url, longest_request=LONGEST_REQUEST)
+        return DiscordChannel(http_shared.client(HTTP), clock=now, api_url=url, longest_request=LONGEST_REQUEST)
 
     def _apprise(self) -> Channel:
         from lago.channels.apprise.channel import AppriseChannel  # noqa: PLC0415 - see the module

@@ -10,7 +10,7 @@ from botocore.config import Config
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from lago import http
+from lago import http_shared
 from lago.domain.backoff import SOURCE
 from lago.domain.ids import DestinationId, Milliseconds, SearchId, SourceName
 from lago.host_gate import HostGate
@@ -68,7 +68,7 @@ class ScrapeFunctionSettings(Struct, frozen=True, kw_only=True):
 def make_sources(settings: ScrapeFunctionSettings, observer: Observer) -> dict[SourceName, Source]:
     """Every marketplace that this version knows, on the process's one HTTP client, which `observer` listens to."""
     gate = HostGate(settings.spacing, clock=now, sleep=pause, random=random.random)
-    willhaben = Willhaben(settings.willhaben, http=http.client(settings.http, observer), gate=gate, clock=now)
+    willhaben = Willhaben(settings.willhaben, http=http_shared.client(settings.http, observer), gate=gate, clock=now)
     return {willhaben.name: willhaben}
 
 
