@@ -20,7 +20,7 @@ def retry_after_ms(headers: Mapping[str, str], now: EpochMs) -> int | None:
         return min(int(value) * 1000, _LONGEST_MS) if len(value) < 10 else _LONGEST_MS
     try:
         at = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # the second for a time or a zone of more digits than a C integer has
         return None
     aware = at if at.tzinfo else at.replace(tzinfo=UTC)
     return min(max(round(aware.timestamp() * 1000) - now, 0), _LONGEST_MS)
