@@ -29,7 +29,7 @@ from lago.domain.ids import Milliseconds
 from lago.errors import BadInputError, LagoError, SearchError, SettingError, SourceError
 from lago.host_gate import HostGate
 from lago.http import HttpClient, HttpSettings, TransportError
-from lago.observability import logger
+from lago.observability import logger, observed
 from lago.settings import number
 from lago.sources.willhaben import Willhaben, WillhabenSettings
 from lago.stats import read_stats
@@ -38,6 +38,7 @@ from tests.builders import ANY, ME, NOW, a_destination, a_query, a_row, an_event
 from tests.fakes.dead_letters import FakeDeadLetters
 from tests.fakes.searches import FakeSearches, FakeSources
 from tests.fakes.sending import MINUTE, FakeSecrets, a_post
+from tests.logged import logged
 from tests.property.far_sides import SIDES
 from tests.property.secrets import OWN_SAYINGS, SAYINGS, Secret, bot_tokens, secrets, shows
 
@@ -219,7 +220,7 @@ def test_neither_rows_nor_dead_letters_nor_their_export_nor_stats_hold_a_secret(
     post.mailboxes.put_destination(a_destination())
     row = a_row(an_event())
 
-    with patch.object(FakeSecrets, "get", lambda *_: token.whole), the_log() as log:
+    with patch.object(FakeSecrets, "get", lambda *_, **__: token.whole), the_log() as log:
         post.sender.deliver(ME, [Candidate(row, (ANY,))], deadline=post.deadline)
         for _ in range(6):
             post.clock.now += 20 * MINUTE
@@ -241,3 +242,17 @@ def test_neither_rows_nor_dead_letters_nor_their_export_nor_stats_hold_a_secret(
     for one in (secret, token):
         assert not shows(one, kept)
         assert not shows(one, log.getvalue())
+
+
+@unhurried
+@given(secret=secrets, way=WAYS)
+def test_an_error_that_nobody_took_says_it_neither_in_the_log_nor_to_whoever_invoked(secret: Secret, way: str) -> None:
+    @observed
+    def handler(event: dict[str, object], context: object) -> dict[str, object]:
+        raise RuntimeError(SAYINGS[way](secret.whole))
+
+    context = SimpleNamespace(function_name="f", memory_limit_in_mb=1, invoked_function_arn="a", aws_request_id="r")
+    with logged() as log, pytest.raises(RuntimeError) as caught:
+        handler({}, context)  # type: ignore[arg-type]
+
+    assert not shows(secret, f"{caught.value!r} {log.text.getvalue()}")
