@@ -35,6 +35,9 @@ def stack_is_deployed(case: Case) -> Iterator[Finding]:
             f"{said}: the last deployment failed, what was there before runs on",
             "see why in the stack's events (CloudFormation in the console), then deploy again",
         )
+    elif described.status == "REVIEW_IN_PROGRESS":
+        yield wrong(f"{said}: its first deployment was not carried out", "run `sam deploy` and confirm what it shows")
+        return
     elif described.status.endswith("IN_PROGRESS") and "ROLLBACK" not in described.status:
         yield warning(f"{said}: a deployment is under way", "run `lago doctor` again when it is over")
     else:

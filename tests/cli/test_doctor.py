@@ -122,6 +122,7 @@ def test_no_token_is_ever_shown() -> None:
 DEPLOYMENTS: list[tuple[FakeDeployment, tuple[str, str], str]] = [
     (FakeDeployment(status="UPDATE_ROLLBACK_COMPLETE"), ("deployment", "warning"), "the last deployment failed"),
     (FakeDeployment(status="UPDATE_IN_PROGRESS"), ("deployment", "warning"), "under way"),
+    (FakeDeployment(status="REVIEW_IN_PROGRESS"), ("deployment", "wrong"), "not carried out"),
     (FakeDeployment(status="ROLLBACK_COMPLETE"), ("deployment", "wrong"), "see why in the stack's events"),
     (FakeDeployment(status="UPDATE_ROLLBACK_FAILED"), ("deployment", "wrong"), "UPDATE_ROLLBACK_FAILED"),
     (FakeDeployment(outputs={"Version": "0.0.9"}), ("deployment", "warning"), "version 0.0.9, this command is"),
