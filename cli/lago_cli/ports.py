@@ -70,6 +70,10 @@ class Secrets(Protocol):
         """Create or replace a secret."""
         ...
 
+    def put_if_missing(self, name: str, value: str) -> None:
+        """Create a secret, unless it is there."""
+        ...
+
     def delete(self, names: tuple[str, ...]) -> None:
         """Delete those that are there."""
         ...

@@ -179,6 +179,11 @@ class ParameterSecrets:
         """Create or replace a secret."""
         self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=True, **self._key)
 
+    def put_if_missing(self, name: str, value: str) -> None:
+        """Create a secret, unless it is there."""
+        with suppress(self._ssm.exceptions.ParameterAlreadyExists):
+            self._ssm.put_parameter(Name=name, Value=value, Type="SecureString", Overwrite=False, **self._key)
+
     def delete(self, names: tuple[str, ...]) -> None:
         """Delete those that are there."""
         for name in names:

@@ -143,6 +143,9 @@ class FakeSecrets:
     def put(self, name: str, value: str) -> None:
         self.kept[name] = value
 
+    def put_if_missing(self, name: str, value: str) -> None:
+        self.kept.setdefault(name, value)
+
     def get(self, name: str) -> str | None:
         return self.kept.get(name)
 

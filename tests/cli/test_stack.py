@@ -60,6 +60,16 @@ def test_the_token_becomes_a_secure_string_and_may_be_replaced() -> None:
 
 
 @mock_aws
+def test_a_secret_that_is_there_can_be_left_as_it_is() -> None:
+    secrets = ParameterSecrets(boto3.Session())
+
+    secrets.put_if_missing("/lago/test/destinations/mail/email", "first")
+    secrets.put_if_missing("/lago/test/destinations/mail/email", "second")
+
+    assert secrets.get("/lago/test/destinations/mail/email") == "first"
+
+
+@mock_aws
 def test_a_secret_is_stored_with_the_owners_key_where_there_is_one() -> None:
     session = boto3.Session()
     key = session.client("kms").create_key()["KeyMetadata"]["Arn"]

@@ -18,6 +18,9 @@ class KeptSecrets:
     def put(self, name: str, value: str) -> None:
         self.kept[name] = value
 
+    def put_if_missing(self, name: str, value: str) -> None:
+        self.kept.setdefault(name, value)
+
     def delete(self, names: tuple[str, ...]) -> None:
         for name in names:
             self.kept.pop(name, None)
@@ -67,7 +70,7 @@ class FakeRemovals:
 
 
 def a_spec(channel: str) -> TargetSpec:
-    """A channel `telegram` whose targets are chats, others whose targets are secret addresses that begin with https."""
+    """`telegram` takes chats, `email` readers, who get a key each; others secret addresses that begin with https."""
 
     def chat(given: str, random: RandomBytes) -> Target:
         return Target(address=given)
@@ -77,7 +80,11 @@ def a_spec(channel: str) -> TargetSpec:
             raise BadInputError("url", "what was given", "an https address")
         return Target(address=given.split("/")[2], secret=given, show=f"key {random(2).hex()}")
 
-    if channel not in {"telegram", "slack", "webhook"}:
-        raise BadInputError("channel", channel, "one of telegram, slack, webhook")
-    private = channel != "telegram"
-    return TargetSpec(channel=channel, asks="an address", private=private, make=secret if private else chat)
+    def reader(given: str, random: RandomBytes) -> Target:
+        return Target(address=given, secret=random(2).hex())
+
+    makers = {"telegram": chat, "email": reader, "slack": secret, "webhook": secret}
+    if channel not in makers:
+        raise BadInputError("channel", channel, f"one of {', '.join(makers)}")
+    make = makers[channel]
+    return TargetSpec(channel=channel, asks="an address", private=make is secret, make=make)

@@ -104,6 +104,17 @@ def test_a_destination_is_added_with_its_secret_and_shown_without(ask):
     assert "secret" not in json.dumps([added, shown, listed])
 
 
+def test_a_reader_who_is_added_again_keeps_the_key_of_old_mails(ask):
+    mail = {"id": "home", "channel": "email", "target": "anna@example.org"}
+    ask("POST", "/destinations", mail)
+    key = kept("/lago/test/destinations/home/email")
+
+    status, _ = ask("POST", "/destinations", mail)
+
+    assert status == 201
+    assert kept("/lago/test/destinations/home/email") == key
+
+
 def test_what_waits_and_what_is_dead_is_counted(ask):
     MailboxStore(1).put_destination(a_destination())
     rows = (a_row(an_event("1")), a_row(an_event("2")), dead(a_row(an_event("3")), "message", NOW))

@@ -107,6 +107,28 @@ def test_adding_it_again_changes_the_target_and_keeps_the_options() -> None:
     )
 
 
+def test_links_in_old_mails_stay_good_when_the_same_reader_is_added_again() -> None:
+    stack = Stack()
+    stack.add(channel="email", target="anna@example.org")
+    name = stack.destination().credentials
+    stack.secrets.kept[name] = "the key that links were made with"
+
+    stack.add(channel="email", target="anna@example.org")
+    assert stack.secrets.kept[name] == "the key that links were made with"
+    stack.add(channel="email", target="bea@example.org")
+    assert stack.secrets.kept[name] == "0001"  # Anna's links are not Bea's
+
+
+def test_a_key_that_was_lost_is_made_anew() -> None:
+    stack = Stack()
+    stack.add(channel="email", target="anna@example.org")
+    stack.secrets.kept.clear()
+
+    stack.add(channel="email", target="anna@example.org")
+
+    assert stack.secrets.kept == {"/lago/test/destinations/home/email": "0001"}
+
+
 def test_another_channel_replaces_the_one_before_only_if_that_is_wanted() -> None:
     stack = Stack()
     stack.add()

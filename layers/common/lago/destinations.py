@@ -78,6 +78,10 @@ class Secrets(Protocol):
         """Create or replace a secret."""
         ...
 
+    def put_if_missing(self, name: str, value: str) -> None:
+        """Create a secret, unless it is there."""
+        ...
+
     def delete(self, names: tuple[str, ...]) -> None:
         """Delete those that are there."""
         ...
@@ -126,9 +130,11 @@ class Directory:
 
         Its secret is stored first: dying in between leaves a secret that nothing refers to, never a destination that
         refers to none. Each channel's secret has a name of its own: functions cache secrets by name for minutes, and
-        must not hand one channel's to another.
+        must not hand one channel's to another. A secret that no person gave stays while the address does: the links in
+        old mails are made with it.
         """
-        target = self._target(wanted)
+        spec = self._spec_of(wanted.channel)
+        target = self._target(wanted, spec)
         if len(target.secret) > LONGEST_SECRET:
             raise BadInputError("target", f"{len(target.secret)} characters", f"at most {LONGEST_SECRET}")
         head = self._mailboxes.head(wanted.id)
@@ -139,7 +145,9 @@ class Directory:
         if head is not None and moves:
             _require_movable(wanted, head)
         secret = self._secret(wanted.id, wanted.channel) if target.secret else ""
-        if target.secret:
+        if target.secret and known is not None and not moves and not spec.private and known.address == target.address:
+            self._secrets.put_if_missing(secret, target.secret)
+        elif target.secret:
             self._secrets.put(secret, target.secret)
 
         def renewed(each: Destination) -> Destination:
@@ -263,8 +271,7 @@ class Directory:
             raise _missing(name)
         return head
 
-    def _target(self, wanted: Addition) -> Target:
-        spec = self._spec_of(wanted.channel)
+    def _target(self, wanted: Addition, spec: TargetSpec) -> Target:
         try:
             return spec.make(wanted.target, self._random_bytes)
         except BadInputError as error:  # channels have names of their own for parts of it

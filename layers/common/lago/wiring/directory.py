@@ -36,6 +36,8 @@ TRIAL_SECONDS = 24
 _PROMPT = Config(connect_timeout=2, read_timeout=4, retries={"total_max_attempts": 2, "mode": "standard"})
 _PATIENT = Config(connect_timeout=2, read_timeout=TRIAL_SECONDS, retries={"total_max_attempts": 1, "mode": "standard"})
 """A repeated invocation would send a second message."""
+_AS_WANTED = ("ParameterNotFound", "ParameterAlreadyExists")
+"""What was to be deleted is not there; what was to be there is."""
 
 
 def make_directory(mailboxes: MailboxStore, environment: Environment = os.environ) -> Directory:
@@ -79,6 +81,10 @@ class ParameterStore:
         """Create or replace a secret. Raises StoreUnavailableError, without its value."""
         self._call("put_parameter", Name=name, Value=value, Type="SecureString", Overwrite=True, **self._key)
 
+    def put_if_missing(self, name: str, value: str) -> None:
+        """Create a secret, unless it is there. Raises StoreUnavailableError, without its value."""
+        self._call("put_parameter", Name=name, Value=value, Type="SecureString", Overwrite=False, **self._key)
+
     def delete(self, names: tuple[str, ...]) -> None:
         """Delete those that are there. Raises StoreUnavailableError."""
         for name in names:
@@ -90,7 +96,7 @@ class ParameterStore:
         try:
             getattr(self._made, operation)(**parameters)
         except (ClientError, BotoCoreError) as error:
-            if _code(error) != "ParameterNotFound":
+            if _code(error) not in _AS_WANTED:
                 raise StoreUnavailableError(f"Parameter Store: {_code(error)}") from None
 
 
