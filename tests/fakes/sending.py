@@ -49,6 +49,7 @@ class FakeChannel:
 
     outcomes: list[Outcome | BaseException] = field(default_factory=list)
     sent: list[Message] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
     before_send: Callable[[Message], None] | None = None
     name: str = "telegram"
     timeout: Milliseconds = TIMEOUT
@@ -60,6 +61,7 @@ class FakeChannel:
         if self.before_send:
             self.before_send(message)
         self.sent.append(message)
+        self.secrets.append(secret)
         outcome = self.outcomes.pop(0) if self.outcomes else DELIVERED
         if isinstance(outcome, BaseException):
             raise outcome
@@ -71,9 +73,16 @@ class FakeChannel:
         return [[getattr(each.event, "ad", "live") for each in message.notifications] for message in self.sent]
 
 
+@dataclass
 class FakeSecrets:
-    def get(self, name: str) -> str:
-        return "1:secret"
+    """`known` is what the function remembers, `stored` what is kept by now."""
+
+    known: str = "1:secret"
+    stored: str = "1:secret"
+
+    def get(self, name: str, *, anew: bool = False) -> str:
+        self.known = self.stored if anew else self.known
+        return self.known
 
 
 @dataclass
@@ -101,6 +110,7 @@ def a_post(
     channel_name: str = "telegram",
     kinds: Mapping[EventKind, KindPolicy] = KINDS,
     in_memory: bool = False,
+    secrets: FakeSecrets | None = None,
 ) -> Post:
     """`channel` stands in for one that answers with `outcomes`; `in_memory` needs no database and is as quick."""
     clock, channel = FakeClock(), channel or FakeChannel(list(outcomes))
@@ -113,7 +123,7 @@ def a_post(
         deliveries=deliveries,
         watches=watches,
         channels={channel_name: channel},
-        secrets=FakeSecrets(),
+        secrets=secrets or FakeSecrets(),
         settings=DeliverySettings(
             policies=Policies(alert=policy, kinds=kinds), lease=Milliseconds(60_000), club_threshold=threshold
         ),

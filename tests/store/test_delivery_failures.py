@@ -6,7 +6,7 @@ from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.watch import Filters
 from lago.store.queue_reads import Counts
 from tests.builders import ME, NOW, a_destination, a_search_id, a_watch, an_event
-from tests.fakes.sending import MINUTE, WorkerKilledError, a_post, gate, outage, refused
+from tests.fakes.sending import MINUTE, FakeSecrets, WorkerKilledError, a_post, gate, outage, refused
 from tests.store.steps import due, found, run_drain, run_notify, watching
 
 
@@ -276,3 +276,17 @@ def test_a_chat_that_moved_is_rewritten_once_and_kept():
 
     assert post.mailboxes.head(ME).destination.address == "-100200"
     assert len(post.channel.sent) == 2
+
+
+def test_a_destination_whose_secret_was_replaced_meanwhile_is_not_disabled_for_the_old_one():
+    post = a_post(refused(OutcomeKind.DESTINATION, "no_service"), secrets=FakeSecrets(known="1:old", stored="1:new"))
+    watching(post)
+    found(an_event())
+    run_notify(post)
+
+    post.clock.now += MINUTE
+    run_drain(post)
+
+    assert post.channel.secrets == ["1:old", "1:new"]
+    assert post.mailboxes.head(ME).destination.disabled == ""
+    assert post.mailboxes.counts() == {"telegram": Counts(0, 0)}

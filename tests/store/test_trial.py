@@ -9,7 +9,7 @@ from lago.store.dead_letters import DeadLetterStore
 from lago.store.queue_reads import Counts
 from lago.trial import TrialReport, try_destination
 from tests.builders import ME, NOW, a_destination, a_row
-from tests.fakes.sending import MINUTE, Post, a_post, gate, outage, refused
+from tests.fakes.sending import MINUTE, FakeSecrets, Post, a_post, gate, outage, refused
 
 
 def a_try(post: Post, seconds: int = 60) -> TrialReport:
@@ -65,6 +65,14 @@ def test_what_the_far_side_said_is_told_and_the_message_is_taken_back(outcome, s
     assert not report.delivered
     assert said in report.outcome
     assert nothing_is_left(post)
+
+
+def test_it_is_sent_with_the_secret_that_was_given_a_moment_ago():
+    post = a_post(secrets=FakeSecrets(known="1:old", stored="1:new"))
+    post.mailboxes.put_destination(a_destination())
+
+    assert a_try(post).delivered
+    assert post.channel.secrets == ["1:new"]
 
 
 def test_a_disabled_destination_is_said_to_be_and_nothing_is_queued():

@@ -43,8 +43,8 @@ class DeliverySettings(Struct, frozen=True, kw_only=True):
 class Secrets(Protocol):
     """The one store of user-given secrets."""
 
-    def get(self, name: str) -> str:
-        """The secret of that name. Raises LagoError when it can't be read."""
+    def get(self, name: str, *, anew: bool = False) -> str:
+        """The secret of that name, read `anew` or as it was up to some minutes ago. Raises LagoError."""
         ...
 
 
@@ -247,13 +247,24 @@ class Courier:
             reason = f"this version knows no channel {destination.channel!r}"
             return Outcome(kind=OutcomeKind.GATE, reason=reason, retry_after=PARKED)
         try:
-            secret = self._secrets.get(destination.credentials)
+            # a test tells whether the secret that was given just now is right
+            tested = any(each.kind == "test" for each in message.notifications)
+            secret = self._secrets.get(destination.credentials, anew=tested)
         except LagoError as error:
             return Outcome(kind=OutcomeKind.OUTAGE, reason=str(error))
         if claim.lease_until is not None and self.clock() + channel.timeout > claim.lease_until:
             # another may claim the mailbox before this send ends
             return Outcome(kind=OutcomeKind.GATE, reason="no time left under the claim", retry_after=RETURNED)
-        return channel.send(destination, secret, message)
+        outcome = channel.send(destination, secret, message)
+        if outcome.kind is OutcomeKind.DESTINATION and self._is_replaced(destination.credentials, secret):
+            # what was refused is what the person has mended since
+            return Outcome(kind=OutcomeKind.GATE, reason=outcome.reason, retry_after=RETURNED)
+        return outcome
+
+    def _is_replaced(self, name: str, secret: str) -> bool:
+        with suppress(LagoError):
+            return self._secrets.get(name, anew=True) != secret
+        return False
 
     def _settle(self, claim: Head, settlement: Settlement, *, stored: bool, next_row_at: EpochMs | None) -> None:
         if settlement.recovered:

@@ -30,7 +30,7 @@ class Secrets:
         self._secret, self._error = secret, error
         self.asked: list[str] = []
 
-    def get(self, name: str) -> str:
+    def get(self, name: str, *, anew: bool = False) -> str:
         self.asked.append(name)
         if self._error:
             raise self._error

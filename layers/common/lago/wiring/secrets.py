@@ -7,7 +7,8 @@ from botocore.config import Config
 from lago.errors import SettingError
 
 SECRET_SECONDS = 300
-"""How long a secret is cached in the function: a rotated one is used after five minutes at the latest."""
+"""How long a secret is cached in the function: a rotated one is used after five minutes at the latest, and at once
+by a test message, and where the one before is refused."""
 
 
 class ParameterSecrets:
@@ -18,14 +19,14 @@ class ParameterSecrets:
         self._default = default
         self._provider: SSMProvider | None = None
 
-    def get(self, name: str) -> str:
-        """The secret. Raises SettingError that says how to set it, without its value."""
+    def get(self, name: str, *, anew: bool = False) -> str:
+        """The secret, from the cache unless `anew`. Raises SettingError that says how to set it, without its value."""
         parameter = name or self._default
         if self._provider is None:
             retries = {"total_max_attempts": 2, "mode": "standard"}
             self._provider = SSMProvider(boto_config=Config(connect_timeout=2, read_timeout=4, retries=retries))
         try:
-            return str(self._provider.get(parameter, max_age=SECRET_SECONDS, decrypt=True))
+            return str(self._provider.get(parameter, max_age=SECRET_SECONDS, decrypt=True, force_fetch=anew))
         except GetParameterError as error:
             how = "run `lago setup` to store it" if parameter == self._default else "store it anew (docs/operations.md)"
             raise SettingError(f"the secret {parameter} cannot be read: {how}") from error
