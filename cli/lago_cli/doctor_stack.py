@@ -10,6 +10,15 @@ from lago_cli.text import plain, span
 
 _GOOD = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS", "IMPORT_COMPLETE"})
 _ROLLED_BACK = frozenset({"UPDATE_ROLLBACK_COMPLETE", "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"})
+_DELETE = ", `sam delete` what is left of it"
+_FIRST = {
+    "CREATE_FAILED": _DELETE,
+    "ROLLBACK_COMPLETE": _DELETE,
+    "ROLLBACK_FAILED": _DELETE,
+    "DELETE_FAILED": _DELETE,
+    "UPDATE_ROLLBACK_FAILED": ", continue its rollback there",
+}
+"""What CloudFormation wants before it updates a stack again."""
 _MAIL = "email"
 _SKEW_MS = 60_000
 _REFUSED_SKEW_MS = 5 * 60_000
@@ -42,8 +51,10 @@ def stack_is_deployed(case: Case) -> Iterator[Finding]:
         yield warning(f"{said}: a deployment is under way", "run `lago doctor` again when it is over")
     else:
         reason = f" ({plain(described.reason)})" if described.reason else ""
+        first = _FIRST.get(described.status, "")
         yield wrong(
-            f"{said}{reason}", "see why in the stack's events (CloudFormation in the console), then deploy again"
+            f"{said}{reason}",
+            f"see why in the stack's events (CloudFormation in the console){first}, then deploy again",
         )
     deployed = described.outputs.get("Version")
     if deployed != __version__:
