@@ -48,6 +48,7 @@ def telegram(lago: Lago, method: str, **parameters: str) -> None:
     httpx.post(f"{lago.process.url}/bot{TOKEN}/{method}", json=parameters, timeout=10).raise_for_status()
 
 
+@pytest.mark.usefixtures("operator")
 def test_every_check_can_be_made_of_a_deployed_stack(lago: Lago):
     a_watch(lago)
 
