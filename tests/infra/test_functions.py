@@ -183,10 +183,10 @@ def test_the_bot_token_is_named_and_never_given() -> None:
     assert not [name for name in source()["Parameters"] if re.search("Secret|Password|BotToken", name)]
 
 
-def test_a_hand_over_is_tried_once_since_the_next_cycle_hands_over_again() -> None:
+def test_what_notify_is_told_once_is_tried_again_and_what_comes_again_anyway_gets_no_older_than_minutes() -> None:
     config = STACK.properties("NotifyFunctionEventInvokeConfig")
 
-    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 300)
+    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (2, 300)
 
 
 def test_the_stream_is_only_a_wake_up() -> None:

@@ -1,7 +1,7 @@
 """Mail's feedback: a bounce or a complaint disables every destination with that address.
 
 Notify is told by SNS. What comes twice changes nothing twice; when the database does not answer the error passes
-through, and SNS tells it again. Watches that have no other destination are paused by the next delivery to it.
+through, and Lambda tries again. Watches that have no other destination are paused by the next delivery to it.
 """
 
 import logging
