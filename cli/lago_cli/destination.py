@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from lago.destination_answers import DestinationAnswer
-from lago.destination_options import read_reason
-from lago.domain.ids import DestinationId
+from lago.destination_options import read_id, read_reason
 from lago_cli import (
     destination_add,
     destination_options,
@@ -88,7 +87,7 @@ def set_destination(
     """
     wanted = destination_options.read(quiet, club, digest, time_zone)
     world: World = ctx.obj
-    _print(world.open_stack(stack_name).directory.change(DestinationId(name), wanted), as_json=as_json)
+    _print(world.open_stack(stack_name).directory.change(read_id("ID", name), wanted), as_json=as_json)
 
 
 @app.command("disable")
@@ -107,7 +106,7 @@ def disable(
     """
     why = read_reason("--because", because)
     world: World = ctx.obj
-    _print(world.open_stack(stack_name).directory.disable(DestinationId(name), why), as_json=as_json)
+    _print(world.open_stack(stack_name).directory.disable(read_id("ID", name), why), as_json=as_json)
 
 
 @app.command("enable")
@@ -122,7 +121,7 @@ def enable(
     **Example:** `lago destination enable me`
     """
     world: World = ctx.obj
-    woken = world.open_stack(stack_name).directory.enable(DestinationId(name))
+    woken = world.open_stack(stack_name).directory.enable(read_id("ID", name))
     if as_json:
         print_json(woken)
         return

@@ -93,7 +93,7 @@ def _spec(channel: str) -> TargetSpec:
 def _target(spec: TargetSpec, given: str | None) -> str:
     """From the argument, from standard input, or asked for, without showing it where it is a secret."""
     if given == _STANDARD_INPUT or (given is None and not sys.stdin.isatty()):
-        return sys.stdin.read(_LARGEST).strip()
+        return _typed_in()
     if given is None:
         return str(typer.prompt(f"Give {spec.asks}", hide_input=spec.private, err=True))
     if spec.private:
@@ -101,3 +101,10 @@ def _target(spec: TargetSpec, given: str | None) -> str:
             "TARGET", "what was given", "nothing, or `-` for standard input: a shell remembers what is typed"
         )
     return given
+
+
+def _typed_in() -> str:
+    try:
+        return sys.stdin.read(_LARGEST).strip()
+    except UnicodeDecodeError:
+        raise BadInputError("TARGET", "something else on standard input", "text") from None

@@ -19,7 +19,11 @@ def state(watch: Watch) -> str:
 def require_destination(stack: Stack, destination: str) -> None:
     """A watch whose messages go nowhere would look alive and be silent."""
     if stack.destinations.get(DestinationId(destination)) is None:
-        raise BadInputError("--to", destination, "a destination that exists: run `lago setup` first")
+        raise BadInputError(
+            "--to",
+            destination,
+            "a destination that exists (`lago destination list` shows them, `lago setup` makes the first)",
+        )
 
 
 def warn_of_disabled(stack: Stack, watch: Watch) -> None:

@@ -9,7 +9,7 @@ from lago_cli.main import app
 from lago_cli.ports import World
 
 
-def lago(world: World, *arguments: str, typed: str | None = None) -> Result:
+def lago(world: World, *arguments: str, typed: str | bytes | None = None) -> Result:
     return CliRunner(env={"TELEGRAM_BOT_TOKEN": None, "TELEGRAM_CHAT_ID": None, "LAGO_STACK": None}).invoke(
         app, list(arguments), obj=world, input=typed
     )

@@ -115,3 +115,14 @@ def test_disabling_without_a_reason_is_refused() -> None:
     assert lago(a_world(stack), "destination", "disable", "me").exit_code == 2
     assert lago(a_world(stack), "destination", "disable", "me", "--because", " ").exit_code == 2
     assert stack.destinations.kept[ME].disabled == ""
+
+
+@pytest.mark.parametrize("command", [("set", "--club", "60"), ("disable", "--because", "away"), ("enable",)])
+@pytest.mark.parametrize("name", ["", "directory", "shard#0", "a/b", "x" * 3_000])
+def test_what_can_be_no_destination_is_not_looked_for(command: tuple[str, ...], name: str) -> None:
+    verb, *options = command
+
+    result = lago(a_world(a_stack()), "destination", verb, name, *options)
+
+    assert result.exit_code == 2
+    assert "ID: got" in result.stderr

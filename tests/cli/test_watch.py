@@ -81,7 +81,7 @@ def test_a_watch_without_a_destination_is_refused_with_the_way_out() -> None:
     result = lago(a_world(stack), "watch", "add", "rennrad")
 
     assert result.exit_code == 2
-    assert "run `lago setup` first" in result.stderr
+    assert "`lago setup` makes the first" in result.stderr
     assert stack.watches.kept == []
 
 

@@ -39,7 +39,7 @@ AS_THEY_ARE = Options()
 def read_id(field: str, given: str) -> DestinationId:
     """An id that can be typed after `--to`, and that no other item of the queue's table has. Raises BadInputError."""
     if not _ID.fullmatch(given) or given == _RESERVED:
-        expected = "at most 40 letters, digits, dots, hyphens and underscores"
+        expected = "at most 40 letters, digits, dots, hyphens and underscores, a letter or a digit first"
         raise BadInputError(field, given, f"{expected}, and not {_RESERVED!r}" if given == _RESERVED else expected)
     return DestinationId(given)
 
