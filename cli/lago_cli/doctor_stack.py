@@ -198,13 +198,19 @@ def alarms_are_quiet(case: Case) -> Iterator[Finding]:
         )
     if not ringing:
         yield fine(f"none of {len(alarms)} is in ALARM" if alarms else "the stack has none")
-    for topic in of_kind(case.resources, "SNS::Topic"):
-        for subscriber in case.deployment.subscribers(topic.id):
-            if not subscriber.confirmed:
-                yield wrong(
-                    f"{plain(subscriber.endpoint)} has not confirmed that it wants alarms, and gets none",
-                    "click the link in the mail from AWS Notifications; deploy AlarmEmail anew when it is lost",
-                )
+    hear = [each for topic in of_kind(case.resources, "SNS::Topic") for each in case.deployment.subscribers(topic.id)]
+    for subscriber in hear:
+        if not subscriber.confirmed:
+            yield wrong(
+                f"{plain(subscriber.endpoint)} has not confirmed that it wants alarms, and gets none",
+                "click the link in the mail from AWS Notifications; in the SNS console it can be asked for again",
+            )
+    asked = case.described.parameters.get("AlarmEmail", "")
+    if asked and asked not in {each.endpoint for each in hear}:
+        yield wrong(
+            f"{plain(asked)} gets no alarms: it has unsubscribed, or did not confirm in time and AWS took it out",
+            "subscribe it to the stack's AlarmTopic in the SNS console, and click the link in the mail",
+        )
 
 
 def quotas_suffice(case: Case) -> Iterator[Finding]:

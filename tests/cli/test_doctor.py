@@ -136,6 +136,7 @@ DEPLOYMENTS: list[tuple[FakeDeployment, tuple[str, str], str]] = [
         ("alarms", "wrong"),
         "o@example.org has not confirmed",
     ),
+    (FakeDeployment(hear=()), ("alarms", "wrong"), "owner@example.org gets no alarms"),
     (FakeDeployment(at_a_time=10), ("quotas", "warning"), "enough for Lago alone"),
     (FakeDeployment(at_a_time=5), ("quotas", "wrong"), "Service Quotas"),
     (FakeDeployment(restorable=False), ("retention", "wrong"), "no point-in-time recovery: test-queue"),
