@@ -96,7 +96,7 @@ def test_what_is_typed_wrong_is_told_before_anything_is_read(arguments: tuple[st
 
 
 def test_what_is_no_text_on_standard_input_is_told_in_a_sentence() -> None:
-    result = lago(a_world(), "destination", "add", "home", "--channel", "slack", "-", typed=b"\xff\xfe\x00")
+    result = lago(a_world(FakeStack()), "destination", "add", "home", "--channel", "slack", "-", typed=b"\xff\xfe\x00")
 
     assert result.exit_code == 2
     assert "TARGET: got 'something else on standard input', expected text" in result.stderr
