@@ -13,7 +13,17 @@ from lago_cli.text import plain
 _FAILURES = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _FRAME = frozenset(
     {
-        *("timestamp", "time", "level", "message", "location", "service", "xray_trace_id", "sampling_rate"),
+        *(
+            "timestamp",
+            "time",
+            "level",
+            "log_level",
+            "message",
+            "location",
+            "service",
+            "xray_trace_id",
+            "sampling_rate",
+        ),
         *(
             "cold_start",
             "function_name",
@@ -27,6 +37,7 @@ _FRAME = frozenset(
     }
 )
 """Fields that stand on every record, or have their place in its line already."""
+_ENDS_BADLY = ("Failed", "TimedOut", "Aborted")
 _PLATFORM_TEXT = ("START RequestId:", "END RequestId:", "REPORT RequestId:", "INIT_START ")
 _MOST_FIELDS = 12
 _WIDEST = 300
@@ -79,6 +90,8 @@ def _said(said: dict[str, Any]) -> tuple[str, str, dict[str, Any], bool]:
     kind, record = said.get("type"), said.get("record")
     if isinstance(kind, str) and kind.startswith("platform.") and isinstance(record, dict):
         return _platform(kind, record)
+    if isinstance(kind, str) and "execution_arn" in said:
+        return _step(kind, said)
     level = str(said.get("level", "ERROR" if "errorMessage" in said else "INFO")).upper()
     message = said.get("message", said.get("errorMessage", ""))
     failure = _failure(said)
@@ -104,6 +117,14 @@ def _platform(kind: str, record: dict[str, Any]) -> tuple[str, str, dict[str, An
     failed = status != "success"
     why = f": {status} {record.get('errorType', '')}".rstrip() if failed else ""
     return "ERROR" if failed else "INFO", f"{kind.removeprefix('platform.')}{why}", fields, not failed
+
+
+def _step(kind: str, said: dict[str, Any]) -> tuple[str, str, dict[str, Any], bool]:
+    """What Step Functions says of an execution (its developer guide, "Using CloudWatch Logs to log execution history")."""
+    details, arn = said.get("details"), str(said["execution_arn"]).split(":")
+    fields = {"cycle": arn[7] if len(arn) > 7 else "", **(details if isinstance(details, dict) else {})}
+    failed = kind == "FailStateEntered" or kind.endswith(_ENDS_BADLY)
+    return "ERROR" if failed else "INFO", kind, fields, False
 
 
 def _unstructured(text: str) -> tuple[str, str, dict[str, Any], bool]:

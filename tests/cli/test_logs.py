@@ -81,6 +81,15 @@ FAILURES = [
         {"type": "platform.runtimeDone", "record": {"status": "error", "errorType": "Runtime.ExitError"}},
         "runtimeDone: error Runtime.ExitError",
     ),
+    (
+        {
+            "id": "9",
+            "type": "ExecutionFailed",
+            "details": {"error": "CycleFailed", "cause": '{"drain": {"Error": "SettingError"}}'},
+            "execution_arn": "arn:aws:states:eu-central-1:123456789012:express:Cycle-1:c1:uuid",
+        },
+        'ExecutionFailed  cycle=c1  error=CycleFailed  cause={"drain": {"Error": "SettingError"}}',
+    ),
     ("2026-11-29T20:00:00Z 1 Task timed out after 55.00 seconds", "Task timed out after 55.00 seconds"),
     (TRACE, "Traceback (most recent call last): File"),
 ]
