@@ -120,7 +120,7 @@ def _platform(kind: str, record: dict[str, Any]) -> tuple[str, str, dict[str, An
 
 
 def _step(kind: str, said: dict[str, Any]) -> tuple[str, str, dict[str, Any], bool]:
-    """What Step Functions says of an execution (its developer guide, "Using CloudWatch Logs to log execution history")."""
+    """What Step Functions logs of an execution (its developer guide, "CloudWatch Logs payloads")."""
     details, arn = said.get("details"), str(said["execution_arn"]).split(":")
     fields = {"cycle": arn[7] if len(arn) > 7 else "", **(details if isinstance(details, dict) else {})}
     failed = kind == "FailStateEntered" or kind.endswith(_ENDS_BADLY)
