@@ -15,7 +15,7 @@ import boto3
 from botocore.client import BaseClient
 from moto import mock_aws
 
-from lago import http
+from lago import http, http_shared
 from lago.http import NoAnswerError, Reply
 from lago.sources.willhaben.source import Willhaben
 from tests.fakes.house import a_market
@@ -94,7 +94,7 @@ class Workers:
             mock_aws(),
             patch.object(BaseClient, "_make_api_call", ask),
             patch("lago.wiring.clock.time", clock),
-            patch.object(http, "close_on_shutdown", lambda: None),
+            patch.object(http_shared, "close_on_shutdown", lambda: None),
             patch.object(http.HttpClient, "post", self._post),
             patch.object(Willhaben, "fetch", lambda _, query, page: self.market.fetch(query, page)),
             patch.object(Willhaben, "first_published", lambda _, ad, url: self.market.first_published(ad, url)),
