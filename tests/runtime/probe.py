@@ -24,6 +24,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return {
         "answer": app.handler(event, context),
         "pid": os.getpid(),
-        "http": id(http._shared),
+        "http": id(http_shared._shared),
         "store": id(connection()),
     }
