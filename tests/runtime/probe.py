@@ -10,7 +10,7 @@ import app  # noqa: E402 - timed
 
 IMPORT_MS = round(1000 * (time.perf_counter() - _before))
 
-from lago import http  # noqa: E402 - after the handler's own imports, which are what is looked at
+from lago import http_shared  # noqa: E402 - after the handler's own imports, which are what is looked at
 from lago.store.connection import connection  # noqa: E402
 
 MODULES = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
