@@ -116,6 +116,14 @@ def test_no_title_makes_a_header(line_end: str) -> None:
     assert not re.search(rb"^Bcc", head, re.MULTILINE)
 
 
+@pytest.mark.parametrize("word", ["=?utf-8?q?=0D=0ABcc:_x@y.z?=", "=?utf-8?b?4oCuZXZpbA==?="])
+def test_no_title_is_read_as_an_encoded_word(word: str) -> None:
+    mail = sent(message(news(an_ad(title=f"Rad {word} neu"))))
+
+    assert mail["Subject"].startswith("🆕 Rad \uff1d?utf-8?")
+    assert not {"\r", "\n", "\u202e"} & set(mail["Subject"])
+
+
 def test_a_mail_is_ascii_in_short_lines_that_end_as_mail_does() -> None:
     content = raw(title="Ä🚲" * 2_000, details=("ß" * 999,) * 6)
 

@@ -3,6 +3,7 @@
 Because a tag exists only when a span is printed, no cut can fall inside a tag or an entity.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
 from html import escape
 from typing import Literal
@@ -89,9 +90,15 @@ def shortened(text: Rich, room: Room) -> Rich:
         elif room.holds((*kept, bare)):
             kept = (*kept, bare)
         else:
-            left = room.units - sum(map(room.length, kept))
-            return (*kept, Span(cut(span.text, left)))
+            return (*kept, _beginning(span.text, room.units - sum(map(room.length, kept)), room.length))
     return kept
+
+
+def _beginning(text: str, left: int, length: Callable[[Span], int]) -> Span:
+    """As much of `text` as `left` holds, as `length` counts it: escaped, a character may take six."""
+    sizes = range(max(left, 0) + 1)
+    fitting = bisect_right(sizes, left, key=lambda units: length(Span(cut(text, units))))
+    return Span(cut(text, max(fitting - 1, 0)))
 
 
 def _entities(span: Span) -> int:

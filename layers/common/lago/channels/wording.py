@@ -88,7 +88,7 @@ def summary(message: Message) -> str:
 def _counts(message: Message) -> str:
     kinds = [notification.kind for notification in message.notifications]
     counts = [_count(kinds.count(kind), *wording.counted) for kind, wording in WORDINGS.items()]
-    return ", ".join(filter(None, [*counts, f"{message.more} more" if message.more else ""]))
+    return ", ".join(filter(None, [*counts, f"{_grouped(message.more)} more" if message.more else ""]))
 
 
 def _single(notification: Notification, zone: tzinfo) -> Rich:

@@ -22,6 +22,11 @@ _UNFOLDED = frozenset({"list-unsubscribe", "message-id", "to"})
 (=?utf-8?q?…?=), and no mail program finds a link in that (python/cpython issue 74717)."""
 
 
+_ENCODED_WORD = ("=?", "\uff1d?")
+"""Python reads what looks like an encoded word (RFC 2047) in a header that is set: a title could bring line ends and
+characters that hide or reorder past `one_line` that way. A look-alike begins none."""
+
+
 class _Policy(EmailPolicy):
     """As email.policy.SMTP, which refuses line ends in headers, too."""
 
@@ -63,7 +68,7 @@ def write_mail(letter: Letter, sender: Sender, to: str, *, id_: str, now: EpochM
     SES replaces Message-ID and Date by its own; X-Lago-Message stays.
     """
     mail = EmailMessage(policy=_POLICY)
-    mail["Subject"] = letter.subject
+    mail["Subject"] = letter.subject.replace(*_ENCODED_WORD)
     mail["From"] = Address(sender.name, addr_spec=sender.address)
     mail["To"] = to
     mail["Date"] = format_datetime(datetime.fromtimestamp(now / 1000, UTC))
