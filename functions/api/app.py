@@ -13,7 +13,7 @@ from lago.api.destinations import destinations
 from lago.api.stats import stats
 from lago.api.unsubscribe import unsubscribe
 from lago.dead_letters import DeadLetters
-from lago.observability import observe, observed
+from lago.observability import logged, observe
 from lago.settings import queue_shards, search_shards
 from lago.stats import read_stats
 from lago.store.dead_letters import DeadLetterStore
@@ -45,7 +45,7 @@ app.include_router(unsubscribe(Unsubscribe(mailboxes, ParameterSecrets(""))))
 app.include_router(destinations(make_directory(mailboxes), make_trials(), now))
 
 
-@observed
+@logged
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Routes the request."""
     return app.resolve(event, context)

@@ -72,15 +72,14 @@ def _wanted(record: logging.LogRecord) -> bool:
     return record.levelno >= logger.log_level
 
 
-def observed(handler: Handler) -> Handler:
-    """A function's handler, with the request's id and the cycle on each log line, and its metrics in one line.
+def logged(handler: Handler) -> Handler:
+    """A function's handler, with the request's id and the cycle on each log line.
 
     An error that nothing else took is logged with these, and goes on with a private text: Lambda's runtime writes it
     into the log by itself, and hands it to the state machine, past `lago.log_line`.
     """
 
     @logger.inject_lambda_context(clear_state=True)
-    @metrics.log_metrics
     @wraps(handler)
     def run(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         cycle = event.get("cycle")
@@ -95,6 +94,12 @@ def observed(handler: Handler) -> Handler:
 
     wrapped: Handler = run
     return wrapped
+
+
+def observed(handler: Handler) -> Handler:
+    """The same for a function that measures: its metrics go out in one line, also when it fails."""
+    measured: Handler = metrics.log_metrics(handler)
+    return logged(measured)
 
 
 def publish(values: Values) -> None:
