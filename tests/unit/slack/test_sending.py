@@ -204,3 +204,16 @@ def test_the_key_shows_nowhere(answer: Any, caplog: pytest.LogCaptureFixture) ->
     assert "abcdefgh12345678" not in repr(outcome)
     assert "abcdefgh12345678" not in caplog.text
     assert all("abcdefgh12345678" not in repr(vars(record)) for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(429, OutcomeKind.GATE), (503, OutcomeKind.OUTAGE), (200, OutcomeKind.AMBIGUOUS)],
+)
+def test_a_status_counts_although_its_content_cannot_be_read(status: int, kind: OutcomeKind) -> None:
+    unreadable = httpx.Response(status, content=iter([b"x"]), headers={"content-encoding": "br", "retry-after": "7"})
+
+    outcome = send(FakeHook(unreadable))
+
+    assert outcome.kind is kind
+    assert outcome.retry_after == (7_000 if status == 429 else None)

@@ -7,11 +7,12 @@ a person an ad. Nothing is sent twice from here: a request whose answer was lost
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from lago.channels.post import post
 from lago.channels.telegram_answer import DEFAULT_GATE, LONGEST_GATE, SHORTEST_GATE
 from lago.domain.ids import Clock, Milliseconds
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.redact import reason
-from lago.http import HttpClient, NotSentError, Reply, TransportError
+from lago.http import HttpClient, Reply
 
 _log = logging.getLogger("lago.posting")
 
@@ -64,12 +65,8 @@ class Posting:
     def _request(
         self, url: str, content: bytes, headers: Mapping[str, str], judge: Judge, secrets: Sequence[str]
     ) -> Outcome:
-        try:
-            reply = self._client.post(url, label=self._service, content=content, headers=headers)
-        except TransportError as error:
-            kind = OutcomeKind.OUTAGE if isinstance(error, NotSentError) else OutcomeKind.AMBIGUOUS
-            return Outcome(kind=kind, reason=reason(f"{self._service}: {error.reason}", *secrets))
-        return judge(reply)
+        ended = post(self._client, url, service=self._service, content=content, headers=headers, secrets=secrets)
+        return ended if isinstance(ended, Outcome) else judge(ended)
 
 
 def gate(asked_ms: float | None) -> Milliseconds:

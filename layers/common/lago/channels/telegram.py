@@ -17,13 +17,14 @@ from msgspec import Struct
 
 from lago.channels import telegram_html
 from lago.channels.pace import Pace
+from lago.channels.post import post
 from lago.channels.telegram_answer import Verdict, judge
 from lago.channels.telegram_target import CHAT
 from lago.domain.ids import Clock, Milliseconds, Sleep
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.redact import reason
-from lago.http import HttpClient, NotSentError, TransportError
+from lago.http import HttpClient
 
 _log = logging.getLogger("lago.telegram")
 
@@ -117,12 +118,18 @@ class TelegramChannel:
         self._pace.wait()
         url = f"{self._api_url}/bot{token}/{form.method}"
         content = msgspec.json.encode({"chat_id": chat, **form.parameters})
-        try:
-            reply = self._client.post(url, label=form.method, content=content, headers=_HEADERS)
-        except TransportError as error:
-            kind = OutcomeKind.OUTAGE if isinstance(error, NotSentError) else OutcomeKind.AMBIGUOUS
-            return Verdict(outcome=Outcome(kind=kind, reason=reason(f"Telegram: {error.reason}", token)))
-        return judge(reply, now=self._clock(), token=token)
+        ended = post(
+            self._client,
+            url,
+            service="Telegram",
+            label=form.method,
+            content=content,
+            headers=_HEADERS,
+            secrets=(token,),
+        )
+        if isinstance(ended, Outcome):
+            return Verdict(outcome=ended)
+        return judge(ended, now=self._clock(), token=token)
 
 
 def _forms(message: Message, time_zone: str) -> list[_Form]:

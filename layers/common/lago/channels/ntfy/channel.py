@@ -5,11 +5,11 @@ A request whose answer was lost ends as AMBIGUOUS and may be sent again: ntfy ha
 
 import logging
 
-from lago.channels.guarded_post import guarded_post, secret_parts
 from lago.channels.ntfy.answer import judge
 from lago.channels.ntfy.publication import publication
 from lago.channels.ntfy.target import read_secret
 from lago.channels.pace import Pace
+from lago.channels.post import post, secret_parts
 from lago.domain.ids import Clock, Milliseconds, Sleep
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
@@ -62,5 +62,5 @@ class NtfyChannel:
         if topic.token:
             headers["authorization"] = f"Bearer {topic.token}"
         secrets = (*secret_parts(topic.url), topic.token)
-        ended = guarded_post(self._client, topic.server, service="ntfy", content=body, headers=headers, secrets=secrets)
+        ended = post(self._client, topic.server, service="ntfy", content=body, headers=headers, secrets=secrets)
         return ended if isinstance(ended, Outcome) else judge(ended, now=self._clock(), secrets=secrets)

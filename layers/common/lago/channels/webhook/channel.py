@@ -6,8 +6,8 @@ twice: after an answer that was lost, Lago sends again.
 
 import logging
 
-from lago.channels.guarded_post import guarded_post, secret_parts
 from lago.channels.pace import Pace
+from lago.channels.post import post, secret_parts
 from lago.channels.webhook.answer import judge
 from lago.channels.webhook.payload import CONTENT_TYPE, cloud_event, event_id
 from lago.channels.webhook.secret import read_secret
@@ -66,7 +66,5 @@ class WebhookChannel:
             **signed_headers(identity, body, webhook.keys, self._clock()),
         }
         secrets = (*secret_parts(webhook.url), *webhook.keys)
-        ended = guarded_post(
-            self._client, webhook.url, service="Webhook", content=body, headers=headers, secrets=secrets
-        )
+        ended = post(self._client, webhook.url, service="Webhook", content=body, headers=headers, secrets=secrets)
         return ended if isinstance(ended, Outcome) else judge(ended, now=self._clock(), secrets=secrets)

@@ -1,4 +1,4 @@
-"""One POST to a URL that a person gave, and what is to be said where no answer can be judged."""
+"""One POST to a far side, and what is to be said where no answer can be judged."""
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
@@ -11,11 +11,12 @@ _TELLING = 5
 """A part of a URL with so many characters may be a secret; a shorter one is none, and stands in many words."""
 
 
-def guarded_post(
+def post(
     client: HttpClient,
     url: str,
     *,
     service: str,
+    label: str = "",
     content: bytes,
     headers: Mapping[str, str],
     secrets: Sequence[str],
@@ -23,10 +24,10 @@ def guarded_post(
     """The answer, or how it ended without one. Never raises.
 
     An answer whose status came and whose content did not (it was endless, or broke off) is one with empty content:
-    the far side has said what became of the request. `service` names it in reasons and in the log.
+    the far side has said what became of the request. `service` names it in reasons, and in the log without a `label`.
     """
     try:
-        return client.post(url, label=service.lower(), content=content, headers=headers)
+        return client.post(url, label=label or service.lower(), content=content, headers=headers)
     except ForbiddenTargetError as error:
         return _ended(OutcomeKind.DESTINATION, service, error, secrets)
     except NotSentError as error:
