@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 from pynamodb.exceptions import QueryError
 
-from lago.dead_letter_requests import LONGEST_BODY
 from lago.domain.dead_letter import letter_id
+from lago.request_body import LONGEST_BODY
 from lago.store.mailboxes import MailboxStore
 from lago.store.queue_items import QueueItem
 from lago.store.queue_reads import Counts

@@ -10,11 +10,11 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 from msgspec.structs import replace
 
-from lago.api.body import LONGEST_BODY
 from lago.channels import registry
 from lago.domain.ids import EpochMs
 from lago.domain.mailbox import dead
 from lago.errors import StoreUnavailableError
+from lago.request_body import LONGEST_BODY
 from lago.store.deliveries import DeliveryStore
 from lago.store.mailboxes import MailboxStore
 from lago.store.watches import WatchStore

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 
-import msgspec
+from msgspec import Struct
 
 from lago.dead_letters import AT_ONCE, FASTEST, LONGEST_REASON, PER_MINUTE, Selection
 from lago.domain.dead_letter import KINDS, REASONS, Wanted
 from lago.domain.ids import DestinationId, EpochMs
 from lago.domain.since import read_since
 from lago.errors import BadInputError
+from lago.request_body import read_object, require_known
 
-LONGEST_BODY = 64 * 1024
-"""Bytes: a hundred ids of long-named destinations and room to spare."""
 LIMIT = 50
 _LONGEST_WORD = 600
 _FILTERS = ("destination", "kind", "reason", "since")
@@ -19,7 +18,7 @@ _FILTERS = ("destination", "kind", "reason", "since")
 Query = Mapping[str, str] | None
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
+class Listing(Struct, frozen=True, kw_only=True):
     """What `GET /dead-letters` asks for, and its export."""
 
     wanted: Wanted
@@ -30,7 +29,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 def read_listing(query: Query, now: EpochMs) -> Listing:
     """From the query string; `now` is where a span of `since` ends. Raises BadInputError."""
     fields = query or {}
-    _known(fields, ("limit", "cursor", *_FILTERS), "query")
+    require_known(fields, ("limit", "cursor", *_FILTERS), "query")
     limit = fields.get("limit", str(LIMIT))
     if not (limit.isascii() and limit.isdigit() and len(limit) < 4 and 1 <= int(limit) <= AT_ONCE):
         raise BadInputError("limit", limit, f"a whole number from 1 to {AT_ONCE}")
@@ -39,7 +38,7 @@ def read_listing(query: Query, now: EpochMs) -> Listing:
 
 def read_redrive(body: str | None, now: EpochMs) -> tuple[Selection, int]:
     """Which letters are brought back, and how many a minute; `now` as for a listing. Raises BadInputError."""
-    fields = _fields(body, ("ids", "filter", "all", "per_minute", "cursor"))
+    fields = read_object(body, ("ids", "filter", "all", "per_minute", "cursor"))
     ways = [name for name in ("ids", "filter", "all") if name in fields]
     if len(ways) != 1:
         raise BadInputError("body", ", ".join(ways) or "none of them", "one of ids, filter or all")
@@ -53,7 +52,7 @@ def read_redrive(body: str | None, now: EpochMs) -> tuple[Selection, int]:
                 raise BadInputError("cursor", cursor, "no cursor beside ids")
             return Selection(ids=_ids(fields)), per_minute
         case {"filter": dict() as wanted} if wanted:
-            _known(wanted, _FILTERS, "filter")
+            require_known(wanted, _FILTERS, "filter")
             return Selection(wanted=_wanted(wanted, now), cursor=cursor), per_minute
         case {"filter": other}:
             raise BadInputError("filter", other, f"an object with one or more of {', '.join(_FILTERS)}")
@@ -64,7 +63,7 @@ def read_redrive(body: str | None, now: EpochMs) -> tuple[Selection, int]:
 
 def read_discard(body: str | None) -> tuple[Selection, str]:
     """Which letters are discarded, and why. Raises BadInputError."""
-    fields = _fields(body, ("ids", "reason"))
+    fields = read_object(body, ("ids", "reason"))
     return Selection(ids=_ids(fields)), read_reason(fields.get("reason"))
 
 
@@ -74,27 +73,6 @@ def read_reason(reason: object, field: str = "reason") -> str:
         return reason.strip()
     shown = "nothing" if reason is None else reason
     raise BadInputError(field, shown, f"why they are discarded, 1 to {LONGEST_REASON} printable characters")
-
-
-def _fields(body: str | None, known: tuple[str, ...]) -> dict[str, object]:
-    if body is None or not body.strip():
-        raise BadInputError("body", "nothing", f"a JSON object with {', '.join(known)}")
-    size = len(body.encode("utf-8", "surrogatepass"))
-    if size > LONGEST_BODY:
-        raise BadInputError("body", f"{size} bytes", f"at most {LONGEST_BODY} bytes")
-    try:
-        fields = msgspec.json.decode(body, type=dict[str, object])
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        raise BadInputError("body", body, f"a JSON object with {', '.join(known)}") from None
-    _known(fields, known, "body")
-    return fields
-
-
-def _known(fields: Mapping[str, object], known: tuple[str, ...], where: str) -> None:
-    """A misspelt filter would mean all letters."""
-    for name in fields:
-        if name not in known:
-            raise BadInputError(where, name, f"only {', '.join(known)}")
 
 
 def _ids(fields: Mapping[str, object]) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.router import APIGatewayRouter
 
 from lago.api.answers import as_json, new_router
-from lago.api.body import read_object, require_known
 from lago.destination_options import AS_THEY_ARE, read_id
 from lago.destination_requests import ADDITION, CHANGE, read_addition, read_change
 from lago.destinations import Directory
 from lago.domain.ids import Clock, DestinationId, EpochMs, Milliseconds
 from lago.errors import BadInputError
+from lago.request_body import read_object, require_known
 
 REMOVAL = Milliseconds(8_000)
 """How long one request goes on removing; what is left then is another request's."""
