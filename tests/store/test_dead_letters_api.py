@@ -247,6 +247,7 @@ def test_a_listing_that_makes_no_sense_is_refused_by_name(ask, query, field, rig
         ({"ids": ["x"]}, "ids"),
         ({"ids": ["x"], "cursor": "y"}, "cursor"),
         ({"filter": {}}, "filter"),
+        ({"filter": {"destination": None, "kind": None}}, "filter"),
         ({"filter": "me"}, "filter"),
         ({"filter": {"destinaton": "me"}}, "filter"),
         ({"filter": {"kind": ["new_ad"]}}, "kind"),

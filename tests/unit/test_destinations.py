@@ -186,6 +186,16 @@ def test_adding_a_disabled_one_again_wakes_it_and_its_watches() -> None:
     assert (added.destination.disabled, added.resumed) == ("", ("w1",))
 
 
+def test_the_words_of_a_removal_are_no_reason_to_disable() -> None:
+    stack = Stack()
+    stack.add()
+
+    with pytest.raises(BadInputError, match="other words"):
+        stack.directory.disable(HOME, REMOVING)
+
+    assert stack.destination().disabled == ""
+
+
 def test_enabling_resumes_the_watches_that_rested_because_of_it_and_no_others() -> None:
     stack = Stack(
         a_watch("w1", destinations=("home",), paused="bot was blocked"),

@@ -51,7 +51,7 @@ def read_redrive(body: str | None, now: EpochMs) -> tuple[Selection, int]:
             if cursor is not None:
                 raise BadInputError("cursor", cursor, "no cursor beside ids")
             return Selection(ids=_ids(fields)), per_minute
-        case {"filter": dict() as wanted} if wanted:
+        case {"filter": dict() as wanted} if any(value is not None for value in wanted.values()):
             require_known(wanted, _FILTERS, "filter")
             return Selection(wanted=_wanted(wanted, now), cursor=cursor), per_minute
         case {"filter": other}:

@@ -177,6 +177,8 @@ class Directory:
 
     def disable(self, name: DestinationId, because: str) -> DestinationAnswer:
         """Send nothing there for the time being: what is found waits as long as it is of use. Raises NotFoundError."""
+        if because == REMOVING:
+            raise BadInputError("disabled", because, "other words: these say that a removal began")
         self._change(name, partial(_disabled, because=because))
         return self.show(name)
 
