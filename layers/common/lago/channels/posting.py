@@ -4,17 +4,14 @@ When the far side refuses a form, the next goes at once, so that neither a broke
 a person an ad. Nothing is sent twice from here: a request whose answer was lost ends as AMBIGUOUS.
 """
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from lago.channels.post import post
-from lago.channels.telegram_answer import DEFAULT_GATE, LONGEST_GATE, SHORTEST_GATE
+from lago.channels.rendering import rendered
 from lago.domain.ids import Clock, Milliseconds
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.redact import reason
 from lago.http import HttpClient, Reply
-
-_log = logging.getLogger("lago.posting")
 
 LONGEST_REQUEST = Milliseconds(20_000)
 """Connecting, sending and reading, with the time-outs that HttpSettings has by default."""
@@ -48,11 +45,9 @@ class Posting:
         secrets: Sequence[str],
     ) -> Outcome:
         """Post what `render` makes, richest form first. `secrets` are kept out of the reason. Never raises."""
-        try:
-            forms = list(render())
-        except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
-            _log.exception("message could not be rendered")
-            return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+        forms = rendered(lambda: list(render()))
+        if isinstance(forms, Outcome):
+            return forms
         last_start = self._clock() + self.timeout - self._longest_request
         while True:
             outcome = self._request(url, forms.pop(0), headers, judge, secrets)
@@ -67,10 +62,3 @@ class Posting:
     ) -> Outcome:
         ended = post(self._client, url, service=self._service, content=content, headers=headers, secrets=secrets)
         return ended if isinstance(ended, Outcome) else judge(ended)
-
-
-def gate(asked_ms: float | None) -> Milliseconds:
-    """How long to wait when told to: what was asked for, between a second and a day; half a minute for no number."""
-    if asked_ms is None or asked_ms != asked_ms:  # noqa: PLR0124 (not a number)
-        return DEFAULT_GATE
-    return Milliseconds(int(max(SHORTEST_GATE, min(asked_ms, LONGEST_GATE))))

@@ -8,7 +8,6 @@ Nothing is sent twice from here: a request whose answer was lost, perhaps over a
 the function was frozen, ends as AMBIGUOUS, and what then happens is the sender's policy.
 """
 
-import logging
 import re
 from typing import Any
 
@@ -18,6 +17,7 @@ from msgspec import Struct
 from lago.channels import telegram_html
 from lago.channels.pace import Pace
 from lago.channels.post import post
+from lago.channels.rendering import rendered
 from lago.channels.telegram_answer import Verdict, judge
 from lago.channels.telegram_target import CHAT
 from lago.domain.ids import Clock, Milliseconds, Sleep
@@ -25,8 +25,6 @@ from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.domain.redact import reason
 from lago.http import HttpClient
-
-_log = logging.getLogger("lago.telegram")
 
 CHAT_SPACING = Milliseconds(1_000)
 GROUP_SPACING = Milliseconds(3_000)
@@ -90,11 +88,9 @@ class TelegramChannel:
         if not CHAT.fullmatch(destination.address):
             text = "not a Telegram chat: expected its number, or @name of a channel"
             return Outcome(kind=OutcomeKind.DESTINATION, reason=text)
-        try:
-            forms = _forms(message, destination.time_zone)
-        except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
-            _log.exception("message could not be rendered")
-            return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+        forms = rendered(lambda: _forms(message, destination.time_zone))
+        if isinstance(forms, Outcome):
+            return forms
         return self._send_forms(token, destination.address, forms)
 
     def _send_forms(self, token: str, chat: str, forms: list[_Form]) -> Outcome:

@@ -5,22 +5,18 @@ The shape is core.telegram.org/bots/api#making-requests: a JSON object with `ok`
 a wrong TELEGRAM_API_URL says nothing about either, and counts as an outage.
 """
 
+import math
 from http import HTTPStatus
 
 import msgspec
 from msgspec import Struct
 
+from lago.channels.gate import gate
 from lago.domain.ids import EpochMs, Milliseconds
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.domain.redact import reason
 from lago.http import Reply
 from lago.retry_after import retry_after_ms
-
-SHORTEST_GATE = Milliseconds(1_000)
-DEFAULT_GATE = Milliseconds(30_000)
-"""For a 429 that names no time."""
-LONGEST_GATE = Milliseconds(24 * 3_600_000)
-"""Flood waits of several hours happen; more than a day is an error of the far side."""
 
 _GONE = (
     "chat not found",
@@ -131,14 +127,12 @@ def _read(content: bytes) -> _Answer | None:
 
 
 def _gate(seconds: float | str | None, reply: Reply, now: EpochMs) -> Milliseconds:
-    """What Telegram asks for in the body, else in the header; between a second and a day."""
+    """What Telegram asks for in the body, else in the header."""
     try:
-        asked = None if seconds is None else min(float(seconds) * 1000, LONGEST_GATE)
+        asked = math.nan if seconds is None else float(seconds) * 1000
     except (ValueError, OverflowError):
-        asked = None
-    if asked is None or asked != asked:  # noqa: PLR0124 (not a number)
-        asked = retry_after_ms(reply.headers, now)
-    return Milliseconds(max(SHORTEST_GATE, min(int(DEFAULT_GATE if asked is None else asked), LONGEST_GATE)))
+        asked = math.nan
+    return gate(retry_after_ms(reply.headers, now) if math.isnan(asked) else asked)
 
 
 def _chat_id(value: int | str | None) -> str | None:

@@ -13,6 +13,7 @@ from contextvars import copy_context
 from lago.channels.apprise import letter, library
 from lago.channels.apprise.guard import ForbiddenError, Places, watched
 from lago.channels.apprise.url import ANY_HOST, AppriseUrl, parse
+from lago.channels.rendering import rendered
 from lago.domain.ids import Milliseconds
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
@@ -120,13 +121,13 @@ class _Sending:
             if service is None:
                 return self._failed(OutcomeKind.DESTINATION, said or ["not a URL that Apprise understands"])
             html = service.takes_html
-            try:
-                written = letter.write(
+            written = rendered(
+                lambda: letter.write(
                     self._message, self._time_zone, units=service.longest, html=html, titled=service.titled
                 )
-            except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
-                _log.exception("message could not be rendered")
-                return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+            )
+            if isinstance(written, Outcome):
+                return written
             with self._gate:
                 if self._given_up:
                     return Outcome(kind=OutcomeKind.OUTAGE, reason="Apprise: too late")

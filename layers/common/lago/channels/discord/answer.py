@@ -9,7 +9,7 @@ from http import HTTPStatus
 import msgspec
 from msgspec import Struct
 
-from lago.channels.posting import gate
+from lago.channels.gate import gate
 from lago.domain.ids import EpochMs
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.domain.redact import reason

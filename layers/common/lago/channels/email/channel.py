@@ -8,6 +8,7 @@ from lago.channels.email.mail import Sender, mail_id, sender_of, write_mail
 from lago.channels.email.target import mail_address
 from lago.channels.email.transport import Mail, Transport
 from lago.channels.email.unsubscribe import key_of, link
+from lago.channels.rendering import rendered
 from lago.domain.ids import Clock, Milliseconds
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
@@ -50,11 +51,10 @@ class EmailChannel:
             to = mail_address(destination.address)
         except BadInputError:
             return Outcome(kind=OutcomeKind.DESTINATION, reason="not a mail address")
-        try:
-            content = self._write(self._sender, to, destination, secret, message)
-        except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
-            _log.exception("message could not be rendered")
-            return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+        sender = self._sender
+        content = rendered(lambda: self._write(sender, to, destination, secret, message))
+        if isinstance(content, Outcome):
+            return content
         return self._transport.send(Mail(sender=self._sender.address, recipient=to, content=content))
 
     def _write(self, sender: Sender, to: str, destination: Destination, secret: str, message: Message) -> bytes:

@@ -9,13 +9,13 @@ from http import HTTPStatus
 import msgspec
 from msgspec import Struct
 
+from lago.channels.gate import gate
 from lago.domain.ids import EpochMs, Milliseconds
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.domain.redact import reason
 from lago.http import Reply
 from lago.retry_after import retry_after_ms
 
-SHORTEST_GATE = Milliseconds(1_000)
 DEFAULT_GATE = Milliseconds(60_000)
 """For a 429 that names no time: a visitor of ntfy.sh gets a request back every five seconds, a burst within minutes."""
 DAILY_GATE = Milliseconds(3_600_000)
@@ -89,7 +89,5 @@ def _refusal(content: bytes) -> _Refusal | None:
 
 
 def _gate(reply: Reply, refusal: _Refusal | None, now: EpochMs) -> Milliseconds:
-    asked = retry_after_ms(reply.headers, now)
-    if asked is not None:
-        return Milliseconds(max(SHORTEST_GATE, asked))
-    return DAILY_GATE if refusal and refusal.code in _DAILY else DEFAULT_GATE
+    default = DAILY_GATE if refusal and refusal.code in _DAILY else DEFAULT_GATE
+    return gate(retry_after_ms(reply.headers, now), default)

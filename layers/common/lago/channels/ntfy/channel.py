@@ -3,20 +3,17 @@
 A request whose answer was lost ends as AMBIGUOUS and may be sent again: ntfy has no key to recognise a repetition by.
 """
 
-import logging
-
 from lago.channels.ntfy.answer import judge
 from lago.channels.ntfy.publication import publication
 from lago.channels.ntfy.target import read_secret
 from lago.channels.pace import Pace
 from lago.channels.post import post, secret_parts
+from lago.channels.rendering import rendered
 from lago.domain.ids import Clock, Milliseconds, Sleep
 from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.errors import BadInputError
 from lago.http import HttpClient
-
-_log = logging.getLogger("lago.ntfy")
 
 SPACING = Milliseconds(1_000)
 """ntfy.sh lets a visitor send 60 at once and then one every five seconds (docs.ntfy.sh/publish, limitations)."""
@@ -52,11 +49,9 @@ class NtfyChannel:
         except BadInputError:
             text = "the topic's URL is missing or cannot be read: add the destination again"
             return Outcome(kind=OutcomeKind.OUTAGE, reason=text)
-        try:
-            body = publication(message, topic.topic, destination.time_zone)
-        except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
-            _log.exception("message could not be rendered")
-            return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+        body = rendered(lambda: publication(message, topic.topic, destination.time_zone))
+        if isinstance(body, Outcome):
+            return body
         self._pace.wait()
         headers = {"content-type": "application/json"}
         if topic.token:

@@ -7,7 +7,7 @@ kill a message or disable a destination: a page of a proxy says nothing about ei
 import re
 from http import HTTPStatus
 
-from lago.channels.posting import gate
+from lago.channels.gate import gate
 from lago.domain.ids import EpochMs
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.domain.redact import reason

@@ -7,13 +7,13 @@ not there) are kept as for an outage: its owner mends them, and what waits arriv
 
 from http import HTTPStatus
 
+from lago.channels.gate import gate
 from lago.domain.ids import EpochMs, Milliseconds
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.domain.redact import reason
 from lago.http import Reply
 from lago.retry_after import retry_after_ms
 
-SHORTEST_GATE = Milliseconds(1_000)
 DEFAULT_GATE = Milliseconds(60_000)
 """For a 429 that names no time."""
 
@@ -45,14 +45,8 @@ def judge(reply: Reply, *, now: EpochMs, secrets: tuple[str, ...]) -> Outcome:
     return Outcome(
         kind=kind,
         reason=reason(f"Webhook {reply.status}{hint}{_said(reply)}", *secrets),
-        retry_after=gate(reply, now) if kind is OutcomeKind.GATE else None,
+        retry_after=gate(retry_after_ms(reply.headers, now), DEFAULT_GATE) if kind is OutcomeKind.GATE else None,
     )
-
-
-def gate(reply: Reply, now: EpochMs) -> Milliseconds:
-    """What the header asks for, between a second and a day; a minute without one."""
-    asked = retry_after_ms(reply.headers, now)
-    return DEFAULT_GATE if asked is None else Milliseconds(max(SHORTEST_GATE, asked))
 
 
 def _class(reply: Reply) -> tuple[OutcomeKind, str]:

@@ -4,10 +4,9 @@ The id in the event and in its header is a function of what is told, so that a r
 twice: after an answer that was lost, Lago sends again.
 """
 
-import logging
-
 from lago.channels.pace import Pace
 from lago.channels.post import post, secret_parts
+from lago.channels.rendering import rendered
 from lago.channels.webhook.answer import judge
 from lago.channels.webhook.payload import CONTENT_TYPE, cloud_event, event_id
 from lago.channels.webhook.secret import read_secret
@@ -17,8 +16,6 @@ from lago.domain.notification import Destination, Message
 from lago.domain.outcome import Outcome, OutcomeKind
 from lago.errors import BadInputError
 from lago.http import HttpClient
-
-_log = logging.getLogger("lago.webhook")
 
 SPACING = Milliseconds(200)
 OVERALL_SPACING = Milliseconds(50)
@@ -54,11 +51,10 @@ class WebhookChannel:
         except BadInputError:
             text = "the webhook's URL and keys are missing or cannot be read: add the destination again"
             return Outcome(kind=OutcomeKind.OUTAGE, reason=text)
-        try:
-            identity, body = event_id(message), cloud_event(message)
-        except Exception as error:  # noqa: BLE001 (rule 6: whatever breaks here is our fault and costs this message only)
-            _log.exception("message could not be rendered")
-            return Outcome(kind=OutcomeKind.RENDER, reason=type(error).__name__)
+        event = rendered(lambda: (event_id(message), cloud_event(message)))
+        if isinstance(event, Outcome):
+            return event
+        identity, body = event
         self._pace.wait()
         headers = {
             "content-type": CONTENT_TYPE,
