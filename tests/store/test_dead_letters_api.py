@@ -1,9 +1,8 @@
 """`/dead-letters` as the function answers it: thin handlers, input refused by name."""
 
-import importlib.util
 import json
-from pathlib import Path
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import pytest
 from pynamodb.exceptions import QueryError
@@ -16,46 +15,20 @@ from lago.store.queue_reads import Counts
 from lago.wiring.clock import now
 from scripts.local_invoke import EXPECTED
 from tests.builders import ME, NOW, an_event
+from tests.infra.stack import ROOT
+from tests.store.api import Context, asked, load
 from tests.store.letters import a_letter, ads, buried
-
-ROOT = Path(__file__).parents[2]
-APP = ROOT / "functions" / "api" / "app.py"
-
-
-class Context(NamedTuple):
-    function_name: str = "api"
-    memory_limit_in_mb: int = 256
-    invoked_function_arn: str = "arn:aws:lambda:eu-central-1:123456789012:function:api"
-    aws_request_id: str = "1"
 
 
 @pytest.fixture(scope="module")
 def handler():
-    spec = importlib.util.spec_from_file_location("api_app", APP)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.handler
+    return load()
 
 
 @pytest.fixture
 def answer_of(handler):
     """Asks the function: all of its answer."""
-
-    def asked(method: str, path: str, body: object = None, **query: str) -> dict[str, Any]:
-        event = {
-            "resource": path,
-            "path": path,
-            "httpMethod": method,
-            "headers": {},
-            "queryStringParameters": query or None,
-            "requestContext": {"stage": "v1", "path": f"/v1{path}", "httpMethod": method, "resourcePath": path},
-            "body": body if body is None or isinstance(body, str) else json.dumps(body),
-            "isBase64Encoded": False,
-        }
-        answer: dict[str, Any] = handler(event, Context())
-        return answer
-
-    return asked
+    return partial(asked, handler)
 
 
 @pytest.fixture

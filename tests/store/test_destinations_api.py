@@ -1,6 +1,5 @@
 """`/destinations` as the function answers it: checked by name, secrets in and never out."""
 
-import importlib.util
 import io
 import json
 from typing import Any
@@ -23,7 +22,7 @@ from lago.wiring.clock import now
 from lago.wiring.directory import ParameterStore, Trials
 from tests.builders import ME, NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.fakes.destinations import a_spec
-from tests.store.test_dead_letters_api import APP, Context
+from tests.store.api import asked, load
 
 HOOK = "https://hooks.example/T0/B0/very-secret"
 SECRET = "/lago/test/destinations/home/slack"
@@ -31,31 +30,18 @@ SECRET = "/lago/test/destinations/home/slack"
 
 @pytest.fixture(scope="module")
 def handler():
-    spec = importlib.util.spec_from_file_location("api_app_of_destinations", APP)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.handler
+    return load("api_app_of_destinations")
 
 
 @pytest.fixture
 def ask(handler):
     """Asks the function: the status, and the answer."""
 
-    def asked(method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
-        event = {
-            "resource": path,
-            "path": path,
-            "httpMethod": method,
-            "headers": {},
-            "queryStringParameters": query or None,
-            "requestContext": {"stage": "v1", "path": f"/v1{path}", "httpMethod": method, "resourcePath": path},
-            "body": body if body is None or isinstance(body, str) else json.dumps(body),
-            "isBase64Encoded": False,
-        }
-        answer = handler(event, Context())
+    def answered(method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
+        answer = asked(handler, method, path, body, **query)
         return answer["statusCode"], json.loads(answer["body"])
 
-    return asked
+    return answered
 
 
 @pytest.fixture(autouse=True)
