@@ -12,8 +12,8 @@ from lago.domain.ids import DestinationId, EpochMs, Milliseconds
 from lago.domain.mailbox import Head, Settlement, dead, settle
 from lago.domain.outcome import OutcomeKind
 from lago.domain.watch import Filters
-from lago.drain import drain
-from lago.ports import Counts
+from lago.drain import DrainReport, drain
+from lago.ports import Counts, DueMailbox
 from lago.store.queue_items import shard_name
 from tests.builders import ME, NOW, a_destination, a_row, an_event
 from tests.fakes.sending import MINUTE, Post, a_post, gate, outage, refused
@@ -29,8 +29,8 @@ def a_queue(*outcomes, destinations: int = 0) -> Post:
     return post
 
 
-def run_drain(post: Post, budget: int = 20_000) -> None:
-    drain(
+def run_drain(post: Post, budget: int = 20_000) -> DrainReport:
+    return drain(
         mailboxes=post.mailboxes,
         sender=post.sender,
         clock=post.clock,
@@ -189,3 +189,23 @@ def test_the_same_chat_in_order_over_shards():
     run_drain(post)
 
     assert post.channel.ads == [["0"], ["1"], ["2"]]
+
+
+def test_an_index_that_lags_makes_nothing_look_overdue(monkeypatch):
+    post = a_queue()
+    post.mailboxes.enqueue(a_destination(), (a_row(),), now=NOW)
+    long_ago = DueMailbox(ME, EpochMs(NOW - 20 * 60 * MINUTE))
+    monkeypatch.setattr(post.mailboxes, "due", lambda *_: iter([long_ago]))
+
+    report = run_drain(post)
+
+    assert (len(post.channel.sent), report.oldest_due_ms) == (1, 0)
+
+
+def test_what_could_not_be_sent_though_it_was_due_looks_as_old_as_it_is():
+    post, row = a_queue(), a_row()
+    post.mailboxes.enqueue(a_destination(), (row,), now=NOW)
+    post.clock.now += 20 * MINUTE
+    claim(post, row)
+
+    assert run_drain(post).oldest_due_ms == 20 * MINUTE
