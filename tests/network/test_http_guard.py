@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from lago.http import ForbiddenTargetError, HttpClient, HttpSettings, NoAnswerError, NotSentError, Reply
-from lago.http_backend import GuardedBackend, guarded_client, resolve
+from lago.http_backend import GuardedBackend, guarded_client
 from lago.http_guard import NONE_TRUSTED, Trusted, read_origins
 from tests.web_server import Answer, WebServer, serving
 
@@ -272,12 +272,6 @@ def test_a_resolver_that_hangs_is_given_up(authority: trustme.CA) -> None:
         post(client, "https://hook.example.org/x")
 
     assert internet.asked == []
-
-
-def test_the_system_resolves_loopback_and_names_that_are_none() -> None:
-    assert "127.0.0.1" in resolve("localhost", 80)
-    with pytest.raises(OSError):
-        resolve("a" * 64 + ".org", 80)
 
 
 def test_a_trusted_origin_is_asked_though_it_is_inside() -> None:

@@ -6,22 +6,17 @@ among several is enough to be refused. All of it, from the look-up to the last b
 httpcore's time-outs bound each wait, and a far side could drip its headers for hours.
 """
 
-import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from queue import Empty, SimpleQueue
 
 import httpcore
 
 from lago.domain.ids import Milliseconds
+from lago.host_names import Resolve, resolve, resolve_within
 from lago.http import ForbiddenTargetError, Guard, HttpClient, HttpSettings, NotSentError, Observer
 from lago.http_deadline import BoundedStream, Deadline
 from lago.http_guard import NONE_TRUSTED, Origin, Trusted, is_public, refusal
-
-Resolve = Callable[[str, int], Sequence[str]]
-"""The addresses of a host name. Raises OSError."""
 
 GUARDED = HttpSettings(connect_seconds=3, read_seconds=5, total_seconds=7, max_connections=8, max_bytes=64 * 1024)
 LONGEST_REQUEST = Milliseconds(int(1000 * (GUARDED.read_seconds + GUARDED.total_seconds)))
@@ -39,15 +34,6 @@ def guarded_client(
 ) -> HttpClient:
     """A client for URLs that people give. Its requests raise ForbiddenTargetError for what `http_guard` refuses."""
     return HttpClient(settings, guard=GuardedBackend(settings, trusted), ssl_context=ssl_context, observer=observer)
-
-
-def resolve(host: str, port: int) -> Sequence[str]:
-    """As the system resolves names, each address once. Raises OSError."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except UnicodeError as error:  # a label that is too long for DNS
-        raise OSError("not a host name") from error
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class GuardedBackend(Guard):
@@ -100,7 +86,7 @@ class GuardedBackend(Guard):
 
     def _addresses(self, host: str, port: int, deadline: Deadline) -> Sequence[str]:
         try:
-            addresses = _within(deadline.left(None, httpcore.ConnectTimeout), lambda: self._resolve(host, port))
+            addresses = resolve_within(deadline.left(None, httpcore.ConnectTimeout), host, port, self._resolve)
         except OSError as error:
             raise NotSentError(host, "the host name cannot be resolved") from error
         if (host, port) not in self._trusted_places and not all(map(is_public, addresses)):
@@ -121,23 +107,3 @@ class _CheckedStream(BoundedStream):
                 reason = f"the certificate is not good ({error.__cause__.verify_message})"
                 raise NotSentError(server_hostname or "", reason) from error
             raise
-
-
-def _within(seconds: float, look_up: Callable[[], Sequence[str]]) -> Sequence[str]:
-    """What `look_up` returns or raises (OSError); in a thread, since the system's resolver takes no time-out."""
-    answers: SimpleQueue[Sequence[str] | OSError] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            answers.put(look_up())
-        except OSError as error:
-            answers.put(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        answer = answers.get(timeout=seconds)
-    except Empty:
-        raise TimeoutError("the resolver did not answer in time") from None
-    if isinstance(answer, OSError):
-        raise answer
-    return answer

@@ -7,10 +7,12 @@ would hold a thread for hours, and with it a mailbox whose lease ends meanwhile.
 import math
 import ssl
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import httpcore
+
+from lago.host_names import Resolve, resolve, resolve_within
 
 Left = Callable[[float | None, type[Exception]], float]
 """The seconds left, or the time-out given if that is less. Raises the error given when none are."""
@@ -49,10 +51,10 @@ class ThreadDeadline(threading.local):
 
 
 class BoundedNetwork(httpcore.NetworkBackend):
-    """httpcore's own network, within what is `left`."""
+    """httpcore's own network, within what is `left`: the look-up of the name, each address, and all of it."""
 
-    def __init__(self, left: Left) -> None:
-        self._left = left
+    def __init__(self, left: Left, *, resolve: Resolve = resolve) -> None:
+        self._left, self._resolve = left, resolve
         self._network = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -63,9 +65,25 @@ class BoundedNetwork(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """As any backend does, with httpcore's errors."""
-        left = self._left(timeout, httpcore.ConnectTimeout)
-        return BoundedStream(self._network.connect_tcp(host, port, left, local_address, socket_options), self._left)
+        """To the first address that answers; as any backend does, with httpcore's errors."""
+        failure: Exception = httpcore.ConnectError("the host name has no address")
+        for address in self._addresses(host, port, self._left(timeout, httpcore.ConnectTimeout)):
+            left = self._left(timeout, httpcore.ConnectTimeout)
+            try:
+                stream = self._network.connect_tcp(address, port, left, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+            else:
+                return BoundedStream(stream, self._left)
+        raise failure
+
+    def _addresses(self, host: str, port: int, seconds: float) -> Sequence[str]:
+        try:
+            return resolve_within(seconds, host, port, self._resolve)
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
 
 
 class BoundedStream(httpcore.NetworkStream):

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from lago.host_names import resolve_within
+
 STEP_SECONDS = 5.0
 TOTAL_SECONDS = 20.0
 ANSWERS_BYTES = 256 * 1024
@@ -71,11 +73,13 @@ class Session(smtplib.SMTP):
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:  # noqa: ARG002 (smtplib's hook)
         failed: OSError = ConnectionError("the host has no address")
-        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            sock = socket.socket(family, kind, protocol)
+        for address in resolve_within(self._deadline.left(), host, port):
             try:
-                sock.settimeout(self._deadline.left())
-                sock.connect(address)
+                sock = socket.create_connection((address, port), self._deadline.left())
+            except OSError as error:
+                failed = error
+                continue
+            try:
                 return self._connected(sock)
             except OSError as error:
                 sock.close()
