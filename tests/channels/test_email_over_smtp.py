@@ -106,6 +106,17 @@ class TestAServerThatBehaves:
         assert heard == [b"ehlo example.org\r\n"]
 
 
+def test_what_reading_the_url_takes_is_part_of_the_time_for_all(inbox: Inbox, plain: str) -> None:
+    def slow() -> str:
+        time.sleep(0.06)
+        return plain
+
+    outcome = SmtpTransport(slow, total=0.05).send(MAIL)
+
+    assert outcome == Outcome(kind=OutcomeKind.OUTAGE, reason="SMTP: TimeoutError")
+    assert inbox.mails == []
+
+
 class TestEncryption:
     def test_from_the_first_byte(self, authority: trustme.CA, inbox: Inbox) -> None:
         with serving_tls(authority, inbox) as port:

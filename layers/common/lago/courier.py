@@ -169,6 +169,7 @@ class Courier:
         *,
         stored: bool,
         next_row_at: EpochMs | None,
+        deadline: EpochMs,
         latest: Callable[[Notification], Notification] = lambda news: news,
     ) -> Sent:
         """Under the claim: look up what was told, send what is news as `latest` has it, log it, settle."""
@@ -190,7 +191,7 @@ class Courier:
                     told[about] = telling(news.event, self.clock())  # two of one ad in a club are one story
         settlement = Settlement(failures=claim.failures, gate_until=claim.gate_until)
         if rows:
-            settlement = self._send_rows(claim, tuple(rows), stored=stored)
+            settlement = self._send_rows(claim, tuple(rows), stored=stored, deadline=deadline)
         settlement = replace(settlement, done=(*settlement.done, *silent, *cancelled))
         self._settle(claim, settlement, stored=stored, next_row_at=next_row_at)
         died = sum(row.died is not None for row in settlement.kept)
@@ -208,10 +209,11 @@ class Courier:
             head = replace(head, waiting=claim.waiting + tally.queued)
         return Sent(head, tally)
 
-    def _send_rows(self, claim: Head, rows: tuple[Row, ...], *, stored: bool) -> Settlement:
+    def _send_rows(self, claim: Head, rows: tuple[Row, ...], *, stored: bool, deadline: EpochMs) -> Settlement:
         destination, policies = claim.destination, self.settings.policies
         channel = self._channels.get(destination.channel)
-        outcome = self._outcome(channel, claim, Message(notifications=tuple(row.notification for row in rows)))
+        message = Message(notifications=tuple(row.notification for row in rows))
+        outcome = self._outcome(channel, claim, message, deadline)
         now = self.clock()
         extra = {"destination": destination.id, "outcome": outcome.kind.value, "reason": outcome.reason}
         kinds = [row.notification.kind for row in rows]
@@ -241,7 +243,7 @@ class Courier:
                 self.mailboxes.release(claim, Settlement(gate_until=claim.gate_until, delivered=1), now=now)
             raise
 
-    def _outcome(self, channel: Channel | None, claim: Head, message: Message) -> Outcome:
+    def _outcome(self, channel: Channel | None, claim: Head, message: Message, deadline: EpochMs) -> Outcome:
         destination = claim.destination
         if channel is None:
             reason = f"this version knows no channel {destination.channel!r}"
@@ -252,8 +254,9 @@ class Courier:
             secret = self._secrets.get(destination.credentials, anew=tested)
         except LagoError as error:
             return Outcome(kind=OutcomeKind.OUTAGE, reason=str(error))
-        if claim.lease_until is not None and self.clock() + channel.timeout > claim.lease_until:
-            # another may claim the mailbox before this send ends
+        ends = self.clock() + channel.timeout
+        if ends + self.settings.margin > deadline or (claim.lease_until is not None and ends > claim.lease_until):
+            # store and secret were slow: the function would end in the middle, or another claim the mailbox
             return Outcome(kind=OutcomeKind.GATE, reason="no time left under the claim", retry_after=RETURNED)
         outcome = channel.send(destination, secret, message)
         if outcome.kind is OutcomeKind.DESTINATION and self._is_replaced(destination.credentials, secret):

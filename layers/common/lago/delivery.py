@@ -84,7 +84,7 @@ class Sender:
         claim = self._courier.claim(head, ids)
         if claim is None:
             return None
-        return self._courier.send(claim, message, stored=False, next_row_at=None)
+        return self._courier.send(claim, message, stored=False, next_row_at=None, deadline=deadline)
 
     def _enqueue(self, head: Head, rows: tuple[Row, ...]) -> int:
         """Queue rows; what a dead sender left in the air is charged now that it is back (design, rule 4)."""
@@ -139,7 +139,9 @@ class Sender:
         with self._courier.refunding(claim):
             candidates = [Candidate(row, self._filters(row.notification)) for row in message]
         following = next((row.next_attempt_at for row in rows if row.id not in chosen), None)
-        sent = self._courier.send(claim, candidates, stored=True, next_row_at=following, latest=self._up_to_date)
+        sent = self._courier.send(
+            claim, candidates, stored=True, next_row_at=following, deadline=deadline, latest=self._up_to_date
+        )
         return sent.tally
 
     def _choose(self, head: Head, ready: list[Row]) -> list[Row]:

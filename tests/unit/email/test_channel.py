@@ -5,7 +5,7 @@ import re
 import pytest
 
 from lago.channels.email import unsubscribe
-from lago.channels.email.channel import EmailChannel
+from lago.channels.email.channel import PREPARING, EmailChannel
 from lago.domain.ids import DestinationId, NotificationId
 from lago.domain.outcome import DELIVERED, Outcome, OutcomeKind
 from lago.errors import SettingError
@@ -116,6 +116,15 @@ def test_no_title_makes_a_header(line_end: str) -> None:
     assert not re.search(rb"^Bcc", head, re.MULTILINE)
 
 
+def test_a_subject_keeps_its_spaces_and_begins_on_its_own_line() -> None:
+    title = "\U000d0428\U00061ccd ü· \U000d70833] 🚲 ä\xb3; ö"
+
+    content = raw(title=title)
+
+    assert parsed(content)["Subject"].startswith(f"🆕 {title} · € 283")
+    assert b"\r\nSubject: =?utf-8?" in b"\r\n" + content
+
+
 @pytest.mark.parametrize("word", ["=?utf-8?q?=0D=0ABcc:_x@y.z?=", "=?utf-8?b?4oCuZXZpbA==?="])
 def test_no_title_is_read_as_an_encoded_word(word: str) -> None:
     mail = sent(message(news(an_ad(title=f"Rad {word} neu"))))
@@ -190,10 +199,26 @@ def test_pace_and_time_out() -> None:
 
     assert channel.name == "email"
     assert channel.spacing(ANNA) == 1_000
-    assert channel.timeout == FakeTransport.timeout
+    assert channel.timeout == PREPARING + FakeTransport.timeout
 
 
 def test_a_key_is_in_no_part_of_a_mail() -> None:
     key = unsubscribe.key_of(SECRET)
 
     assert key.encode() not in raw()
+
+
+@pytest.mark.parametrize(("ms", "mails"), [(PREPARING, 1), (PREPARING + 1, 0)])
+def test_a_mail_for_which_a_slow_look_up_left_no_time_comes_again_soon(ms: int, mails: int) -> None:
+    transport, time = FakeTransport(), FakeTime()
+
+    def slow() -> str:
+        time.now += ms
+        return API
+
+    channel = EmailChannel(transport, mail_from="lago@example.org", api_url=slow, clock=time.clock)
+
+    outcome = channel.send(a_reader(), SECRET, message())
+
+    assert len(transport.mails) == mails
+    assert outcome.kind is (OutcomeKind.DELIVERED if mails else OutcomeKind.GATE)

@@ -18,6 +18,10 @@ _log = logging.getLogger("lago.email")
 
 SPACING = Milliseconds(1_000)
 """SES lets a new account send one mail a second."""
+PREPARING = Milliseconds(2_000)
+"""What writing a mail may take; asking for the API's address is part of it, every few minutes."""
+RETURNED = Milliseconds(1_000)
+"""How soon a mail comes again for which that took longer: the address is known then."""
 
 
 class EmailChannel:
@@ -33,7 +37,7 @@ class EmailChannel:
     def __init__(self, transport: Transport, *, mail_from: str, api_url: Callable[[], str], clock: Clock) -> None:
         self._transport, self._api_url, self._clock = transport, api_url, clock
         self._sender: Sender | None = sender_of(mail_from) if mail_from.strip() else None
-        self.timeout = transport.timeout
+        self.timeout = Milliseconds(PREPARING + transport.timeout)
 
     def spacing(self, address: str) -> Milliseconds:  # noqa: ARG002 (as every channel has it)
         """The same for every address."""
@@ -51,10 +55,13 @@ class EmailChannel:
             to = mail_address(destination.address)
         except BadInputError:
             return Outcome(kind=OutcomeKind.DESTINATION, reason="not a mail address")
-        sender = self._sender
+        sender, began = self._sender, self._clock()
         content = rendered(lambda: self._write(sender, to, destination, secret, message))
         if isinstance(content, Outcome):
             return content
+        if self._clock() - began > PREPARING:
+            text = "no time left to send it: Parameter Store was slow"
+            return Outcome(kind=OutcomeKind.GATE, reason=text, retry_after=RETURNED)
         return self._transport.send(Mail(sender=self._sender.address, recipient=to, content=content))
 
     def _write(self, sender: Sender, to: str, destination: Destination, secret: str, message: Message) -> bytes:

@@ -53,11 +53,12 @@ class SmtpTransport:
 
     def send(self, mail: Mail) -> Outcome:
         """Hand over one mail. Never raises for what the server or the network does."""
+        deadline = Deadline(step=self._step, total=self._total)  # reading the URL may ask Parameter Store
         try:
             server = read_smtp_url(self._read_url())
         except LagoError as error:
             return Outcome(kind=OutcomeKind.OUTAGE, reason=reason(str(error)))
-        return _Delivery(server, mail, Deadline(step=self._step, total=self._total), self._make_context).outcome()
+        return _Delivery(server, mail, deadline, self._make_context).outcome()
 
 
 _OUR_WORDS = (_UnfitError, smtplib.SMTPServerDisconnected, ssl.SSLError, socket.gaierror)
