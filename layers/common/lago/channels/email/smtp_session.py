@@ -14,7 +14,7 @@ from typing import Any
 from lago.host_names import resolve_within
 
 STEP_SECONDS = 5.0
-TOTAL_SECONDS = 20.0
+TOTAL_SECONDS = 19.0
 ANSWERS_BYTES = 256 * 1024
 CHUNK = 16 * 1024
 
