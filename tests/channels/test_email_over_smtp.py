@@ -370,4 +370,4 @@ class TestAServerThatStalls:
 
 
 def test_no_send_takes_longer_than_the_channel_says() -> None:
-    assert SmtpTransport(lambda: "").timeout == 25_000
+    assert SmtpTransport(lambda: "").timeout == 24_000
