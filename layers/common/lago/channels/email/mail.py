@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
@@ -27,6 +28,10 @@ _ENCODED_WORD = ("=?", "\uff1d?")
 characters that hide or reorder past `one_line` that way. A look-alike begins none."""
 
 
+_SUBJECT_LINE = 78 - len("Subject: ")
+"""What RFC 5322 (2.1.1) wants a line to hold."""
+
+
 class _Policy(EmailPolicy):
     """As email.policy.SMTP, which refuses line ends in headers, too."""
 
@@ -34,7 +39,19 @@ class _Policy(EmailPolicy):
         """The header as it is sent."""
         if name.lower() in _UNFOLDED:
             return f"{name}: {value}\r\n".encode("ascii")
+        if name.lower() == "subject":
+            return f"{name}: {_encoded(value)}\r\n".encode("ascii")
         return super().fold_binary(name, value)
+
+
+def _encoded(subject: str) -> str:
+    """As it is, where that fits on its line; else as encoded words of whole characters, the spaces inside them.
+
+    Python's policies lose spaces between such words, and may leave the header's first line empty.
+    """
+    if subject.isascii() and len(subject) <= _SUBJECT_LINE:
+        return subject
+    return Header(subject, "utf-8", header_name="Subject").encode(linesep="\r\n")
 
 
 _POLICY = _Policy(linesep="\r\n")
