@@ -26,7 +26,15 @@ def test_html_is_for_services_that_show_it() -> None:
     written = write(message(news(an_ad(title="<b>1 & 2"))), html=True)
 
     assert f'<b><a href="{an_ad().url}">&lt;b&gt;1 &amp; 2</a></b><br>\n<b>€ 283</b><br>\n' in written.body
-    assert written.title == "🆕 New ad · Rennrad Wien · <b>1 & 2 · € 283"
+    assert written.title == "🆕 New ad · Rennrad Wien · ＜b＞1 & 2 · € 283"
+
+
+def test_plain_text_is_no_markup_to_services_that_read_some_in_it() -> None:
+    ad = an_ad(title="[KTM](//evil.example) <@&1> @all", url="https://a.example/](x)<!y>")
+
+    body = write(message(news(ad)), titled=False).body
+
+    assert "［KTM］(//evil.example) ＜＠&1＞ ＠all https://a.example/%5D(x)%3C!y%3E\n" in body
 
 
 def test_without_a_title_of_its_own_the_body_says_all() -> None:
