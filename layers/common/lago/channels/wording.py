@@ -155,7 +155,7 @@ def _live(notification: Notification, _zone: tzinfo, _labelled: bool = False) ->
 def _alert(notification: Notification, _zone: tzinfo, _labelled: bool = False) -> Rich:
     event = notification.event
     assert isinstance(event, OperatorAlert)  # noqa: S101 - registered for its kind
-    return (Span("⚠️ "), Span(one_line(event.text, ALERT_UNITS)))
+    return (Span("⚠️ "), Span(one_line(event.text, ALERT_UNITS) or "Alert without a text"))
 
 
 def _trial(_notification: Notification, _zone: tzinfo, _labelled: bool = False) -> Rich:
