@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from lago_cli import options
 from lago_cli.cost_usage import Bill, bill, month_of, usages
-from lago_cli.output import console, print_json, remark, row, say, table
+from lago_cli.output import print_json, remark, row, say, show_table, table
 from lago_cli.ports import World
 from lago_cli.text import plain
 
@@ -71,7 +71,7 @@ def _print(estimate: Estimate) -> None:
         )
     sums = (estimate.so_far, estimate.month, estimate.month_after_free)
     row(shown, "in all", "", "", _dollars(sums[0]), _dollars(sums[1]), "", _dollars(sums[2]))
-    console().print(shown)
+    show_table(shown)
     say(f"An estimate from {plain(estimate.since)} to {plain(estimate.until)}, in US dollars at list prices.")
     remark("Not in it: mail (SES), traces (X-Ray), data transfer, keys (KMS), taxes.")
 

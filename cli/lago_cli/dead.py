@@ -17,7 +17,7 @@ from lago.domain.ids import EpochMs
 from lago.errors import BadInputError
 from lago_cli import dead_options, options
 from lago_cli.dead_options import find, selection, wanted
-from lago_cli.output import console, facts, print_json, remark, row, say, table
+from lago_cli.output import facts, print_json, remark, row, say, show_table, table
 from lago_cli.ports import World
 from lago_cli.text import ago, plain, when
 
@@ -73,7 +73,7 @@ def list_letters(
             plain(letter.about, 40),
             plain(letter.said, 60),
         )
-    console().print(shown)
+    show_table(shown)
     if more:
         remark(f"There are more: these are the newest {len(found)} (--limit).")
 
@@ -120,7 +120,7 @@ def _print_history(letter: WholeLetter) -> None:
     shown = table("at", "outcome", "said", fold=frozenset({"said"}))
     for each in letter.history:
         row(shown, when(_epoch(each.at)), each.outcome, plain(each.said, 500))
-    console().print(shown)
+    show_table(shown)
 
 
 @app.command("redrive")

@@ -15,7 +15,7 @@ from lago_cli import (
     options,
 )
 from lago_cli.destination_options import when
-from lago_cli.output import console, print_json, remark, row, say, table
+from lago_cli.output import print_json, remark, row, say, show_table, table
 from lago_cli.ports import World
 from lago_cli.text import plain
 
@@ -63,7 +63,7 @@ def list_destinations(
             str(each.waiting or ""),
             str(each.dead or ""),
         )
-    console().print(shown)
+    show_table(shown)
 
 
 @app.command("set")

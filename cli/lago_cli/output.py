@@ -5,6 +5,7 @@ import sys
 import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -57,6 +58,19 @@ def table(*columns: str, right: frozenset[str] = frozenset(), fold: frozenset[st
 def row(made: Table, *cells: str) -> None:
     """Add a row whose cells are taken literally: a title must not be read as markup."""
     made.add_row(*(Text(cell) for cell in cells))
+
+
+def show_table(made: Table) -> None:
+    """Print a table; in a terminal too narrow for it each row as a block of facts, so that no id and no link is cut."""
+    screen = console()
+    if Measurement.get(screen, screen.options.update(max_width=_WIDE), made).maximum <= screen.width:
+        screen.print(made)
+        return
+    names = [str(column.header) for column in made.columns]
+    for cells in zip(*(column.cells for column in made.columns), strict=True):
+        say("")
+        facts([(name, str(cell)) for name, cell in zip(names, cells, strict=True)])
+    say("")
 
 
 def facts(pairs: list[tuple[str, str]]) -> None:

@@ -8,7 +8,7 @@ import typer
 from lago.domain.ad import Ad
 from lago.domain.query import Query
 from lago_cli import options
-from lago_cli.output import console, print_json, remark, row, table
+from lago_cli.output import print_json, remark, row, show_table, table
 from lago_cli.ports import Marketplace, World
 from lago_cli.text import money, plain, when
 from lago_cli.wanted import narrowing, query_for
@@ -100,6 +100,6 @@ def _show(found: Found) -> None:
             plain(ad.url, 300),
         )
     if found.ads:
-        console().print(ads)
+        show_table(ads)
     total = "" if found.total is None else f" of {found.total}"
     remark(f"{len(found.ads)}{total} ads · {found.url}" + (f" · {found.skipped} unreadable" if found.skipped else ""))

@@ -10,7 +10,7 @@ from lago.domain.watch import Filters, Watch
 from lago_cli import options, watch_options, watch_set
 from lago_cli.checks import euros, is_address, label, percent, point, words
 from lago_cli.identifiers import find, new_watch_id
-from lago_cli.output import console, facts, print_json, remark, row, say, table
+from lago_cli.output import facts, print_json, remark, row, say, show_table, table
 from lago_cli.ports import Stack, World
 from lago_cli.standing import ME, require_new, state, warn_of_disabled
 from lago_cli.text import ago, money, plain
@@ -165,7 +165,7 @@ def list_watches(
             ago(watch.created, world.clock()),
             plain(watch.url, 500),
         )
-    console().print(shown)
+    show_table(shown)
 
 
 @app.command("show")
