@@ -129,7 +129,7 @@ def enable(
     if woken.resumed:
         remark(f"Watches that go on: {', '.join(woken.resumed)}.")
     if woken.destination.waiting:
-        remark("What waits goes out with the next cycle.")
+        remark("What waits goes out with the next cycle, or at the time that it waits for.")
 
 
 app.command("remove")(destination_remove.remove)

@@ -216,7 +216,7 @@ def test_a_webhook_that_is_gone_is_disabled_the_operator_hears_and_what_waited_c
 
     enabled = lago.command("destination", "enable", webhook.id)
     assert enabled.returncode == 0
-    assert "What waits goes out with the next cycle." in enabled.stderr
+    assert "What waits goes out with the next cycle" in enabled.stderr
     assert "Watches that go on" in enabled.stderr
     assert operator.hears(f"The destination {webhook.id} takes messages again")
     lago.drained()
