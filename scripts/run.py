@@ -74,7 +74,7 @@ class Run:
         try:
             self._start()
             if self._follower is not None:
-                self._follower.follow(self._settings.seconds)
+                self._follower.follow(self._settings.seconds, self._check)
         except KeyboardInterrupt:
             say("\nStopping and keeping the state. Ctrl-C again ends it at once and forgets this run.")
         finally:
@@ -129,7 +129,7 @@ class Run:
             say(line)
         say(f"Figures: curl -H 'x-api-key: {api_key}' {local.api_url}/stats")
         if self._simulator:
-            say(f"Simulator: {simulated}/iad/kaufen-und-verkaufen/marktplatz (steer it at {simulated}/_control/…)")
+            say(f"Simulator: {simulated}/iad/kaufen-und-verkaufen/marktplatz (how to steer it: simulator/README.md)")
         if settings.telegram is None:
             say(f"Other channels, too: echo {simulated}/topic | lago destination add phone --channel ntfy -")
         say(f"In another terminal: source {env_file} && lago watch list")
@@ -159,6 +159,10 @@ class Run:
         except StartError as error:
             raise LocalStackError(f"The simulator did not start: {error}", str(log)) from error
 
+    def _check(self) -> None:
+        self._local.check()
+        require_running(self._simulator, self._local.logs / "simulator.log")
+
     def _stop(self) -> None:
         """Let what is under way finish, then end every process; a second Ctrl-C ends them at once."""
         try:
@@ -177,6 +181,12 @@ class Run:
         finally:
             if self._simulator is not None:
                 self._simulator.kill()
+
+
+def require_running(simulator: Process | None, log: Path) -> None:
+    """Raises LocalStackError when the simulator has ended by itself: without it every cycle would only fail."""
+    if simulator is not None and not simulator.running:
+        raise LocalStackError("The simulator ended by itself; the next `make run` goes on where it was", str(log))
 
 
 def far_sides(simulated: str | None) -> dict[str, str]:

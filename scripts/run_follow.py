@@ -32,7 +32,6 @@ class Follower:
     def __init__(self, local: LocalStack, simulator: Process | None) -> None:
         """`simulator` is where messages can be read; None reads the delivery log."""
         self.stack = open_stack(local.name)
-        self._local = local
         self._messages: tuple[Messages, ...] = (
             (SimulatedChat(simulator.client), SimulatedHooks(simulator.client))
             if simulator is not None
@@ -46,8 +45,8 @@ class Follower:
         self._metrics = local.metric_lines(began)
         self._complaint = ""
 
-    def follow(self, seconds: float | None) -> None:
-        """Run a first cycle, then show what happens until Ctrl-C or for so many seconds."""
+    def follow(self, seconds: float | None, check: Callable[[], None]) -> None:
+        """Run a first cycle, then show what happens until Ctrl-C, for so many seconds, or until `check` raises."""
         for name, result in run_cycle(self.stack).items():
             if isinstance(result, dict) and "error" in result:
                 say(f"{name}: {describe(result)}", style="red")
@@ -55,7 +54,7 @@ class Follower:
         ends = None if seconds is None else time.monotonic() + seconds
         while ends is None or time.monotonic() < ends:
             time.sleep(LOOK_SECONDS)
-            self._local.check()
+            check()
             self.look()
 
     def look(self) -> None:

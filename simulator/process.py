@@ -35,6 +35,11 @@ class Process:
             self._popen.kill()
             return self._popen.wait()
 
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self._popen.poll() is None
+
     def wait(self, seconds: float) -> int:
         """Its exit code once it ended by itself. Raises subprocess.TimeoutExpired."""
         return self._popen.wait(seconds)

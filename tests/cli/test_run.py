@@ -3,6 +3,9 @@
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from rich.console import Console
 
 from lago.stats import CycleStats, DisabledDestination, FailingSearch, QueueCounts, SourceStats, Stats
 from scripts.local_stack import LocalStackError
-from scripts.run import far_sides, only_one
+from scripts.run import far_sides, only_one, require_running
 from scripts.run_attention import Attention, where_messages_go
 from scripts.run_cycles import Cycles, LoggedReports, cycle_line
 from scripts.run_hooks import SimulatedHooks
@@ -21,6 +24,7 @@ from scripts.run_messages import shown as shown_message
 from scripts.run_settings import EXAMPLE, read_settings
 from scripts.run_watch import understand
 from simulator.client import HookPost, SentMessage
+from simulator.process import Process
 from tests.cli.fakes import a_watch
 from tests.infra.stack import source
 
@@ -129,6 +133,24 @@ def stats(*, finished: str | None, pending: int = 0, dead: int = 0, reason: str 
         disabled_destinations=[],
         cycles=[cycle],
     )
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_simulator_that_is_gone_ends_the_run_by_its_name(tmp_path: Path, number: signal.Signals) -> None:
+    sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(sleeping) as popen:
+        simulator = Process(popen, "http://127.0.0.1:1")
+        require_running(simulator, tmp_path)
+
+        popen.send_signal(number)
+        popen.wait()
+
+        with pytest.raises(LocalStackError, match="The simulator ended by itself"):
+            require_running(simulator, tmp_path)
+
+
+def test_without_a_simulator_none_is_missed(tmp_path: Path) -> None:
+    require_running(None, tmp_path)
 
 
 def test_each_finished_cycle_is_told_once_with_what_it_found() -> None:
