@@ -28,11 +28,24 @@ def handle(world: World, verb: str, path: str, query: Mapping[str, str], body: b
             allowed.append(route_verb)
         if allowed:
             return 405, {"ok": False, "error": f"{path} takes {', '.join(allowed)}"}
-        raise NoSuchThingError(f"no control path {path}")
+        raise NoSuchThingError(f"no control path {path}; there are: {_known()}")
     except BadControlError as error:
         return 400, {"ok": False, "error": str(error), "field": error.field}
     except NoSuchThingError as error:
         return 404, {"ok": False, "error": str(error)}
+
+
+def _known() -> str:
+    """Every path with its verbs, as a person would type it."""
+    verbs: dict[str, list[str]] = {}
+    for verb, pattern, _ in _ROUTES:
+        verbs.setdefault(re.sub(r"\(\?P<(\w+)>(?:([\w|]+)|[^)]*)\)", _placeholder, pattern), []).append(verb)
+    return ", ".join(f"{'|'.join(each)} {path}" for path, each in verbs.items())
+
+
+def _placeholder(group: "re.Match[str]") -> str:
+    """What stands for a part of a path: its name, or the words that it may be."""
+    return group[2] or group[1].upper()
 
 
 def _decode(body: bytes) -> Json:

@@ -323,6 +323,10 @@ def test_broken_json_unknown_paths_and_wrong_verbs_are_told_apart(control: Runni
     assert control.ask("POST", "/_control/ads", b"{").json["field"] == "body"
     assert control.ask("POST", "/_control/ads", b"[1]").json["field"] == "body"
     assert control.ask("GET", "/_control/nothing").status == 404
+    known = control.ask("GET", "/_control/").json["error"]
+    assert "GET|POST /_control/ads, GET|PATCH /_control/ads/ID, POST /_control/ads/ID/price|bump|" in known
+    assert "GET|POST|DELETE /_control/faults, DELETE /_control/faults/ID, " in known
+    assert "(" not in known
     assert control.ask("POST", "/_control/ads/99/bump").json["error"] == "no ad '99'"
     assert control.ask("PATCH", "/_control/ads").status == 405
     with pytest.raises(ControlError, match="no fault 'f99'") as error:
