@@ -39,12 +39,19 @@ os.environ.update(
     DELIVERIES_TABLE="deliveries",
 )
 
-from lago.domain.ids import AdId, EpochMs, Milliseconds, Minor, WatchId
+from msgspec.structs import replace
+
+from lago.domain.event import PENDING_EVENTS
+from lago.domain.ids import AdId, DestinationId, EpochMs, Milliseconds, Minor, WatchId
 from lago.domain.mailbox import Settlement, dead
 from lago.domain.search import Cursor, KnownAd
 from lago.drain import drain
 from lago.notify import notify
+from lago.operator_alerts import OperatorAlerts
+from lago.operator_signs import DrainSigns
 from lago.store.connection import connection
+from lago.store.dead_letters import DeadLetterStore
+from lago.store.operator import OperatorStore
 from lago.store.searches import CycleStore, SearchStore, SourceStore
 from lago_cli import prices
 from scripts.local_stack.cloud import Cloud
@@ -63,34 +70,38 @@ class Units(NamedTuple):
 
 
 class Meter:
-    """Adds up the capacity that every request of the product's DynamoDB client consumed."""
+    """Adds up the capacity that every request of the product's DynamoDB client consumed.
+
+    The emulator counts writes by size, but every read as one of 4 KB, and one of nothing as none: reads are counted
+    here, by what came back (no query of the product filters what it reads).
+    """
 
     def __init__(self) -> None:
         self.wru = self.rru = 0.0
-        self._least = threading.local()
+        self._asked = threading.local()
         events = connection().client.meta.events
         events.register("provide-client-params.dynamodb.*", self._ask)
         events.register("after-call.dynamodb.*", self._add)
 
     def _ask(self, params: dict[str, Any], **_: object) -> dict[str, Any]:
-        # DynamoDB bills a read of nothing as one of 4 KB, the emulator as none
-        if "RequestItems" in params:
-            self._least.reads = sum(
-                len(asked["Keys"]) * (1 if asked.get("ConsistentRead") else 0.5)
-                for asked in params["RequestItems"].values()
-                if "Keys" in asked
-            )
-        else:
-            self._least.reads = 1 if params.get("ConsistentRead") else 0.5
+        self._asked.params = params
         return params | {"ReturnConsumedCapacity": "INDEXES"}
 
     def _add(self, parsed: dict[str, Any], model: Any, **_: object) -> None:
-        consumed = parsed.get("ConsumedCapacity", [])
-        units = sum(each["CapacityUnits"] for each in (consumed if isinstance(consumed, list) else [consumed]))
         if model.name in WRITES:
-            self.wru += units
-        else:
-            self.rru += max(units, self._least.reads)
+            consumed = parsed.get("ConsumedCapacity", [])
+            self.wru += sum(each["CapacityUnits"] for each in (consumed if isinstance(consumed, list) else [consumed]))
+            return
+        params = self._asked.params
+        if "RequestItems" not in params:
+            items = parsed.get("Items", [parsed["Item"]] if "Item" in parsed else [])
+            self.rru += _read_units(sum(map(_size, items)), consistent=params.get("ConsistentRead", False))
+            return
+        for table, asked in params["RequestItems"].items():
+            found = [_size(item) for item in parsed["Responses"].get(table, ())]
+            missing = [0] * (len(asked["Keys"]) - len(found))
+            consistent = asked.get("ConsistentRead", False)
+            self.rru += sum(_read_units(size, consistent=consistent) for size in (*found, *missing))
 
     @contextmanager
     def reading(self) -> Iterator[Callable[[], Units]]:
@@ -99,6 +110,35 @@ class Meter:
         after: list[Units] = []
         yield lambda: after[0]
         after.append(Units(self.wru - before.wru, self.rru - before.rru))
+
+
+def _read_units(size: int, *, consistent: bool) -> float:
+    """What a read of so many bytes costs: by started 4 KB, the first of them also for nothing."""
+    return max(1, -(-size // 4096)) * (1.0 if consistent else 0.5)
+
+
+def _size(item: dict[str, Any]) -> int:
+    """Bytes of an item as DynamoDB counts them ("DynamoDB item sizes and formats"), near enough."""
+    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
+
+
+def _value_size(value: dict[str, Any]) -> int:
+    ((kind, content),) = value.items()
+    match kind:
+        case "S":
+            return len(content.encode())
+        case "B":
+            return len(content)
+        case "N":
+            return len(content) // 2 + 2
+        case "NS" | "SS":
+            return sum(map(len, content))
+        case "M":
+            return 3 + len(content) + _size(content)
+        case "L":
+            return 3 + sum(1 + _value_size(each) for each in content)
+        case _:
+            return 1
 
 
 class Line(NamedTuple):
@@ -140,8 +180,8 @@ def _notify(post: Post) -> None:
     assert report.cleared
 
 
-def _drain(post: Post) -> None:
-    drain(
+def _drain(post: Post, signs: DrainSigns | None = None) -> None:
+    report = drain(
         mailboxes=post.mailboxes,
         sender=post.sender,
         clock=post.clock,
@@ -149,6 +189,9 @@ def _drain(post: Post) -> None:
         budget=Milliseconds(20_000),
         deadline=post.deadline,
     )
+    if signs is not None:
+        signs.begin()
+        signs.look(dead=report.dead, pending=report.pending)
 
 
 def _ads(first: int, count: int) -> list[object]:
@@ -192,7 +235,7 @@ def measure() -> list[Line]:
         _drain(post)
     assert post.mailboxes.counts()["telegram"].pending == 0
     more = Units(failed().wru - one().wru, failed().rru - one().rru)
-    lines.append(Line("failing once, then delivered: more than at once", more, 20, None))
+    lines.append(Line("failing once, then delivered: more than at once", more, 20, 8))
 
     with meter.reading() as idle:
         _drain(post)
@@ -203,13 +246,63 @@ def measure() -> list[Line]:
         _drain(post)
     lines.append(Line("... with 100 dead letters and 50 mailboxes not yet due", history(), 0, 1))
 
+    lines += _operator(post, meter)
+    lines += _disabled(post, meter)
+
     with meter.reading() as lease:
         cycle = CycleStore().begin(0, EpochMs(post.clock()), Milliseconds(58_000))
         assert cycle is not None
         SourceStore().health(a_query().source)
         CycleStore().end(cycle, EpochMs(post.clock()))
     lines.append(Line("beside the searches, once a cycle: lease and record", lease(), None, None))
+
+    _find(post, *_ads(100, PENDING_EVENTS))
+    with meter.reading() as full:
+        SearchStore().in_shard(0)
+    lines.append(Line(f"a search whose outbox is full ({PENDING_EVENTS} ads), a cycle", full(), 0, 10))
     return lines
+
+
+def _operator(post: Post, meter: Meter) -> list[Line]:
+    """Who runs Lago is told through a destination: looked for when something changed, and once an hour."""
+    operator = a_destination("operator", address="9")
+    post.mailboxes.put_destination(operator)
+    signs = DrainSigns(
+        OperatorAlerts(operator.id, mailboxes=post.mailboxes, memory=OperatorStore(), clock=post.clock),
+        mailboxes=post.mailboxes,
+        letters=DeadLetterStore(post.mailboxes),
+        clock=post.clock,
+    )
+    _drain(post, signs)  # queues what is to be told of the dead letters
+    _drain(post, signs)  # sends it
+    _drain(post, signs)
+    with meter.reading() as same:
+        _drain(post, signs)
+    post.clock.now += 61 * MINUTE
+    _drain(post, signs)  # sends what the others wait for, too
+    with meter.reading() as hour:
+        post.clock.now += 60 * MINUTE
+        _drain(post, signs)
+    return [
+        Line("a drain with an operator to be told, and nothing changed", same(), 0, 1),
+        Line("... once an hour, with 20 dead letters looked at and 52 destinations", hour(), 0, 80),
+    ]
+
+
+def _disabled(post: Post, meter: Meter) -> list[Line]:
+    """A message waits for a destination that was disabled, until it dies of old age."""
+    gone = a_destination("gone", address="8")
+    post.mailboxes.put_destination(gone)
+    post.mailboxes.enqueue(gone, (a_row(destination=gone.id, created=post.clock()),), now=EpochMs(post.clock()))
+    post.mailboxes.change_destination(gone.id, lambda before: replace(before, disabled="on holiday"))
+    with meter.reading() as day:
+        for _ in range(25 * 60):
+            post.clock.now += MINUTE
+            _drain(post)
+    head = post.mailboxes.head(DestinationId("gone"))
+    assert head is not None
+    assert (head.waiting, head.dead) == (0, 1)
+    return [Line("a message to a disabled destination: a day until it is dead", day(), 500, 2_000)]
 
 
 def _fill(post: Post) -> None:

@@ -270,7 +270,7 @@ class Courier:
         return False
 
     def _settle(self, claim: Head, settlement: Settlement, *, stored: bool, next_row_at: EpochMs | None) -> None:
-        if settlement.recovered:
+        if settlement.recovered and claim.dead:
             self._redrive_outage(claim)  # before the recovery is recorded: dying in between, it is noticed again
         now = self.clock()
         if stored or settlement.kept or settlement.address:
