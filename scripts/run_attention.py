@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lago.domain.watch import Watch
+from lago_cli.standing import NEEDS_SECRET
 from lago_cli.text import plain
 
 if TYPE_CHECKING:  # importing the store binds the tables' names, which are not known before the deployment
@@ -42,9 +43,13 @@ def _fallen_silent(stats: "Stats", watches: Iterable[Watch]) -> list[str]:
 def _disabled(stats: "Stats") -> list[str]:
     return [
         f"disabled: “{each.destination}” ({plain(each.reason, 200)}): nothing is told there until you run "
-        f"`lago destination enable {plain(each.destination, 40)}`"
+        f"`lago destination {_again(plain(each.destination, 40), each.reason)}`"
         for each in stats.disabled_destinations
     ]
+
+
+def _again(name: str, reason: str) -> str:
+    return f"add {name} --channel …" if reason == NEEDS_SECRET else f"enable {name}"
 
 
 def _paused(watch: Watch) -> str:

@@ -23,10 +23,9 @@ from lago_cli import carried, options
 from lago_cli.carried import LARGEST, CarriedDestination, Document, DocumentError
 from lago_cli.output import print_json, remark, say
 from lago_cli.ports import Marketplace, Stack, World
-from lago_cli.standing import ME
+from lago_cli.standing import ME, NEEDS_SECRET
 from lago_cli.text import plain
 
-NEEDS_SECRET = "needs its secret"  # noqa: S105 - what is said of a destination, no secret
 _STANDARD_INPUT = "-"
 
 
@@ -213,7 +212,7 @@ def _explain(document: Document, done: Imported, stack: str) -> None:
         if each.id in done.needs_secret:
             remark(f"“{each.id}” {NEEDS_SECRET}: `{remedy(each.id, each.channel, each.address, stack)}`.")
     if done.needs_secret:
-        remark("Until then nothing is sent there, and watches may pause; `lago watch resume` wakes them.")
+        remark("Until then nothing is sent there, and watches may pause; `lago watch resume WATCH` wakes one.")
 
 
 def remedy(name: DestinationId, channel: str, address: str, stack: str) -> str:

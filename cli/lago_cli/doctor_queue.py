@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lago_cli.doctor_case import MOST_SHOWN, TELEGRAM, Case, Check, Finding, fine, warning, wrong
+from lago_cli.standing import mended_by
 from lago_cli.text import plain, span
 from lago_cli.troubles import names_of
 
@@ -44,12 +45,10 @@ def everybody_is_told(case: Case) -> Iterator[Finding]:
         yield warning("there is no destination: nobody is told anything", "run `lago setup`")
     disabled = [each for each in case.destinations if each.disabled]
     for each in disabled[:MOST_SHOWN]:
-        again = (
-            "mend it with `lago setup`"
-            if each.channel == TELEGRAM
-            else f"mend it, then `lago destination enable {plain(each.id)}`"
-        )
-        yield wrong(f"“{plain(each.id)}” is disabled: {plain(each.disabled)}", f"{again}; then `lago watch resume`")
+        again = f"mend it, then `{mended_by(plain(each.id), each.channel, each.disabled)}`"
+        if each.channel == TELEGRAM:
+            again += "; watches that this paused go on by `lago watch resume WATCH`"
+        yield wrong(f"“{plain(each.id)}” is disabled: {plain(each.disabled)}", again)
     works = len(case.destinations) - len(disabled)
     if works:
         yield fine(f"{_count(works, 'destination')} without a refusal")

@@ -10,11 +10,12 @@ from lago.domain.notification import Destination
 from lago.domain.since import read_since
 from lago.errors import BadInputError
 from lago_cli import options
-from lago_cli.carry import NEEDS_SECRET, remedy
+from lago_cli.carry import remedy
 from lago_cli.deployment import the
 from lago_cli.errors import StackError
 from lago_cli.output import facts, print_json, remark, say
 from lago_cli.ports import Stack, World
+from lago_cli.standing import NEEDS_SECRET
 
 if TYPE_CHECKING:
     from lago_cli.restore_store import Report, Restorer

@@ -87,7 +87,7 @@ def store_destination(
     """Create the destination, or re-address and revive it; its time zone stays unless another is given."""
     known = destinations.get(name) or Destination(id=name, owner=OwnerId("me"), channel="telegram", address=chat)
     if known.disabled:
-        remark(f"“{name}” was disabled ({known.disabled}); watches that this paused run again by `lago watch resume`.")
+        remark(f"“{name}” was disabled ({known.disabled}); `lago watch resume WATCH` wakes a watch that this paused.")
     destinations.put(
         msgspec.structs.replace(
             known,

@@ -9,6 +9,7 @@ from lago_cli.text import plain
 
 ME = "me"
 """Owner and destination while one person uses the stack."""
+NEEDS_SECRET = "needs its secret"  # noqa: S105 - why a destination is disabled, no secret
 
 
 def state(watch: Watch) -> str:
@@ -31,11 +32,18 @@ def warn_of_disabled(stack: Stack, watch: Watch) -> None:
     for name in watch.destinations:
         destination = stack.destinations.get(name)
         if destination is not None and destination.disabled:
-            again = f"lago destination enable {name}"
-            if destination.channel == "telegram":  # the token or the chat may be to blame
-                again = "lago setup" if name == ME else f"lago setup --destination {name}"
+            again = mended_by(name, destination.channel, destination.disabled)
             reason = plain(destination.disabled, 80)
             remark(f"But “{name}” is disabled ({reason}): nothing is told until you run `{again}`.")
+
+
+def mended_by(name: str, channel: str, disabled: str) -> str:
+    """The command after which a disabled destination is told again."""
+    if channel == "telegram":  # the token or the chat may be to blame
+        return "lago setup" if name == ME else f"lago setup --destination {name}"
+    if disabled == NEEDS_SECRET:
+        return f"lago destination add {name} --channel {channel}"
+    return f"lago destination enable {name}"
 
 
 def require_new(stack: Stack, watch: Watch, wanted: str) -> None:

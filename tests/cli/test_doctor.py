@@ -15,6 +15,7 @@ from lago_cli.deployment import Schedule, Subscriber
 from lago_cli.doctor import CHECKS, SECONDS
 from lago_cli.errors import StackError
 from lago_cli.ports import World
+from lago_cli.standing import NEEDS_SECRET
 from tests.cli.fake_deployment import PARAMETERS, FakeDeployment
 from tests.cli.fakes import (
     NOW,
@@ -346,9 +347,27 @@ def test_who_is_not_told_is_said() -> None:
 
     found = troubles(a_world(a_stack(destinations=FakeDestinations({me.id: me}), watches=watches)))
 
-    assert "“me” is disabled: the bot was blocked → mend it with `lago setup`" in found["destinations", "wrong"][0]
+    said = found["destinations", "wrong"][0]
+    assert "“me” is disabled: the bot was blocked → mend it, then `lago setup`; watches that this paused" in said
     assert "tells you, which is not there" in found["destinations", "wrong"][1]
     assert "(w1) is paused: the bot was blocked → `lago watch resume w1`" in found["destinations", "warning"][0]
+
+
+@pytest.mark.parametrize(
+    ("channel", "disabled", "command"),
+    [
+        ("telegram", "blocked", "lago setup --destination work"),
+        ("telegram", NEEDS_SECRET, "lago setup --destination work"),
+        ("slack", "the channel is archived", "lago destination enable work"),
+        ("slack", NEEDS_SECRET, "lago destination add work --channel slack"),
+    ],
+)
+def test_a_disabled_destination_comes_with_the_command_that_mends_it(channel: str, disabled: str, command: str) -> None:
+    work = a_destination(id=DestinationId("work"), channel=channel, disabled=disabled)
+
+    found = troubles(a_world(a_stack(destinations=FakeDestinations({work.id: work}))))
+
+    assert f"“work” is disabled: {disabled} → mend it, then `{command}`" in found["destinations", "wrong"][0]
 
 
 def test_searches_that_fail_are_called_by_their_watches_names() -> None:

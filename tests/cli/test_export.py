@@ -17,7 +17,7 @@ from lago.errors import StoreUnavailableError
 from lago.store.mailboxes import MailboxStore
 from lago.store.searches import SearchStore
 from lago_cli.carried import FORMAT, LARGEST, VERSION, CarriedFilters
-from lago_cli.carry import NEEDS_SECRET
+from lago_cli.standing import NEEDS_SECRET
 from lago_cli.store import StackDestinations, StackWatches
 from tests.cli.fakes import (
     NOW,

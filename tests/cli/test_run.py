@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from lago.stats import CycleStats, DisabledDestination, FailingSearch, QueueCounts, SourceStats, Stats
+from lago_cli.standing import NEEDS_SECRET
 from scripts.local_stack import LocalStackError
 from scripts.run import far_sides, only_one, require_running
 from scripts.run_attention import Attention, where_messages_go
@@ -211,6 +212,16 @@ def test_a_destination_that_is_disabled_and_what_it_pauses_are_told_once() -> No
     assert attention.new(silent, [paused, elsewhere]) == []
     assert attention.new(calm, []) == []
     assert attention.new(silent, [paused]) == [DISABLED, PAUSED]
+
+
+def test_a_destination_without_its_secret_is_added_again() -> None:
+    imported = [DisabledDestination(destination="team", reason=NEEDS_SECRET)]
+
+    (line,) = Attention(stats(finished="12:00"), []).new(
+        replace(stats(finished="12:00"), disabled_destinations=imported), []
+    )
+
+    assert line.endswith("until you run `lago destination add team --channel …`")
 
 
 def test_the_start_says_where_messages_go_and_what_is_silent() -> None:
