@@ -70,6 +70,7 @@ def test_edges_do_not_know_the_use_cases() -> None:
         "lago.host_gate",
         "lago.retry_after",
         "lago.http_guard",
+        "lago.host_names",
         *EDGES,
     )
     for file in modules("sources", "channels", "store"):
