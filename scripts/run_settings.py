@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scripts.local_stack.errors import LocalStackError
+from scripts.local_stack.ports import LOOPBACK
 
 REAL_MARKETPLACE = "https://www.willhaben.at"
 REAL_TELEGRAM = "https://api.telegram.org"
@@ -55,6 +56,8 @@ def read_settings(environ: Mapping[str, str], arguments: Sequence[str]) -> RunSe
 
     watch, token = value("WATCH"), value("TELEGRAM_BOT_TOKEN")
     marketplace = _base_url("WILLHABEN_BASE_URL", value("WILLHABEN_BASE_URL"))
+    if marketplace and marketplace.startswith(f"http://{LOOPBACK}:") and value("LAGO_API_URL"):
+        marketplace = None  # `source .local/env` left it in this shell: the simulator of an earlier run
     if marketplace is None and watch:
         marketplace = REAL_MARKETPLACE
     telegram = _base_url("TELEGRAM_API_URL", value("TELEGRAM_API_URL")) or REAL_TELEGRAM

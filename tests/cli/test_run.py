@@ -67,6 +67,26 @@ def test_any_server_can_stand_in_for_both() -> None:
     assert (settings.chat, settings.watch) == ("77", "rennrad")
 
 
+@pytest.mark.parametrize(
+    ("typed", "marketplace"),
+    [
+        ({}, None),
+        ({"WATCH": "rennrad"}, "https://www.willhaben.at"),
+        ({"WILLHABEN_BASE_URL": "https://www.willhaben.at"}, "https://www.willhaben.at"),
+    ],
+)
+def test_a_shell_that_is_pointed_at_an_earlier_run_takes_its_simulator_for_no_marketplace(
+    typed: dict[str, str], marketplace: str | None
+) -> None:
+    sourced = {
+        "WILLHABEN_BASE_URL": "http://127.0.0.1:8099",
+        "CONTACT": "",
+        "LAGO_API_URL": "http://127.0.0.1:4566/_aws/execute-api/7abddeaf/v1",
+    }
+
+    assert read_settings(sourced | typed, []).marketplace == marketplace
+
+
 def test_the_contact_for_the_marketplace_is_taken_as_it_is() -> None:
     assert read_settings({"CONTACT": " you@example.org "}, []).contact == "you@example.org"
     assert read_settings({}, []).contact == ""
