@@ -9,12 +9,9 @@ import os
 import socket
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -41,6 +38,7 @@ os.environ.update(
 
 from msgspec.structs import replace
 
+from bench.meter import Meter, Units
 from lago.domain.event import PENDING_EVENTS
 from lago.domain.ids import AdId, DestinationId, EpochMs, Milliseconds, Minor, WatchId
 from lago.domain.mailbox import Settlement, dead
@@ -58,87 +56,6 @@ from scripts.local_stack.cloud import Cloud
 from tests.builders import NOW, a_destination, a_query, a_row, a_search_id, a_watch, an_event
 from tests.fakes.sending import MINUTE, Post, a_post, outage
 from tests.tables import create_tables
-
-WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
-
-
-class Units(NamedTuple):
-    """Write and read request units."""
-
-    wru: float
-    rru: float
-
-
-class Meter:
-    """Adds up the capacity that every request of the product's DynamoDB client consumed.
-
-    The emulator counts writes by size, but every read as one of 4 KB, and one of nothing as none: reads are counted
-    here, by what came back (no query of the product filters what it reads).
-    """
-
-    def __init__(self) -> None:
-        self.wru = self.rru = 0.0
-        self._asked = threading.local()
-        events = connection().client.meta.events
-        events.register("provide-client-params.dynamodb.*", self._ask)
-        events.register("after-call.dynamodb.*", self._add)
-
-    def _ask(self, params: dict[str, Any], **_: object) -> dict[str, Any]:
-        self._asked.params = params
-        return params | {"ReturnConsumedCapacity": "INDEXES"}
-
-    def _add(self, parsed: dict[str, Any], model: Any, **_: object) -> None:
-        if model.name in WRITES:
-            consumed = parsed.get("ConsumedCapacity", [])
-            self.wru += sum(each["CapacityUnits"] for each in (consumed if isinstance(consumed, list) else [consumed]))
-            return
-        params = self._asked.params
-        if "RequestItems" not in params:
-            items = parsed.get("Items", [parsed["Item"]] if "Item" in parsed else [])
-            self.rru += _read_units(sum(map(_size, items)), consistent=params.get("ConsistentRead", False))
-            return
-        for table, asked in params["RequestItems"].items():
-            found = [_size(item) for item in parsed["Responses"].get(table, ())]
-            missing = [0] * (len(asked["Keys"]) - len(found))
-            consistent = asked.get("ConsistentRead", False)
-            self.rru += sum(_read_units(size, consistent=consistent) for size in (*found, *missing))
-
-    @contextmanager
-    def reading(self) -> Iterator[Callable[[], Units]]:
-        """What was consumed inside the block, once it is over."""
-        before = Units(self.wru, self.rru)
-        after: list[Units] = []
-        yield lambda: after[0]
-        after.append(Units(self.wru - before.wru, self.rru - before.rru))
-
-
-def _read_units(size: int, *, consistent: bool) -> float:
-    """What a read of so many bytes costs: by started 4 KB, the first of them also for nothing."""
-    return max(1, -(-size // 4096)) * (1.0 if consistent else 0.5)
-
-
-def _size(item: dict[str, Any]) -> int:
-    """Bytes of an item as DynamoDB counts them ("DynamoDB item sizes and formats"), near enough."""
-    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
-
-
-def _value_size(value: dict[str, Any]) -> int:
-    ((kind, content),) = value.items()
-    match kind:
-        case "S":
-            return len(content.encode())
-        case "B":
-            return len(content)
-        case "N":
-            return len(content) // 2 + 2
-        case "NS" | "SS":
-            return sum(map(len, content))
-        case "M":
-            return 3 + len(content) + _size(content)
-        case "L":
-            return 3 + sum(1 + _value_size(each) for each in content)
-        case _:
-            return 1
 
 
 class Line(NamedTuple):
@@ -208,7 +125,7 @@ def measure() -> list[Line]:
     post.mailboxes.put_destination(a_destination())
     post.watches.add(a_query(), a_watch())
     _find(post, announced=frozenset({a_watch().id}))
-    meter = Meter()
+    meter = Meter(connection().client)
     lines = []
 
     with meter.reading() as unchanged:
