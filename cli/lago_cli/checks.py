@@ -88,7 +88,9 @@ def bot_token(given: str) -> str:
     """A Telegram bot's token, which errors never repeat."""
     token = given.strip()
     if not _TOKEN.fullmatch(token):
-        raise BadInputError("--token", "what was given", "a bot token such as 123456:ABC-DEF from @BotFather")
+        raise BadInputError(
+            "--token", "(not shown: it may hold a secret)", "a bot token such as 123456:ABC-DEF from @BotFather"
+        )
     return token
 
 

@@ -98,7 +98,9 @@ def _target(spec: TargetSpec, given: str | None) -> str:
         return str(typer.prompt(f"Give {spec.asks}", hide_input=spec.private, err=True))
     if spec.private:
         raise BadInputError(
-            "TARGET", "what was given", "nothing, or `-` for standard input: a shell remembers what is typed"
+            "TARGET",
+            "(not shown: it may hold a secret)",
+            "nothing, or `-` for standard input: a shell remembers what is typed",
         )
     return given
 

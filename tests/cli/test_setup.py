@@ -108,7 +108,7 @@ def test_another_time_zone_replaces_the_one_before() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--token", "abc"], "--token: got 'what was given', expected a bot token"),
+        (["--token", "abc"], "--token: got '(not shown: it may hold a secret)', expected a bot token"),
         (["--time-zone", "Vienna"], "--time-zone: got 'Vienna', expected a time zone's name"),
         (["--time-zone", "Europe"], "--time-zone: got 'Europe'"),
         (["--time-zone", "../etc/passwd"], "--time-zone: got '../etc/passwd'"),
