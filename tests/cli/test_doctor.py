@@ -1,7 +1,5 @@
 """`lago doctor`: what it finds, what it says to do, and that nothing stops it."""
 
-import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,8 +12,8 @@ from lago.errors import SourceUnavailableError, StoreUnavailableError
 from lago_cli.deployment import Schedule, Subscriber
 from lago_cli.doctor import CHECKS, SECONDS
 from lago_cli.errors import StackError
-from lago_cli.ports import World
 from lago_cli.standing import NEEDS_SECRET
+from tests.cli.doctor_case import PARAMETER, TOKEN, a_stack, figures, findings, iso, troubles
 from tests.cli.fake_deployment import PARAMETERS, FakeDeployment
 from tests.cli.fakes import (
     NOW,
@@ -31,55 +29,6 @@ from tests.cli.fakes import (
 )
 from tests.cli.run import lago
 from tests.infra.stack import source
-
-TOKEN = "123456:ABC-DEF"
-PARAMETER = "/lago/test/telegram-bot-token"
-
-
-def figures(**changes: Any) -> dict[str, Any]:
-    """What GET /stats says of a stack that is well."""
-    return {
-        "pending": {"total": 0, "by_channel": {}},
-        "pending_due": 0,
-        "dead": {"total": 0, "by_channel": {}},
-        "oldest_due_age_seconds": 0,
-        "searches": 1,
-        "sources": {"willhaben": {"healthy": True, "reason": None, "since": None, "retry_at": None}},
-        "failing_searches": [],
-        "cycles": [{"shard": 0, "started": iso(-60), "finished": iso(-50), "interval_seconds": 60.0}],
-        **changes,
-    }
-
-
-def iso(seconds: int) -> str:
-    """So many seconds from now."""
-    return datetime.fromtimestamp(NOW / 1000 + seconds, UTC).isoformat(timespec="seconds")
-
-
-def a_stack(**changes: Any) -> FakeStack:
-    """A stack that is well."""
-    me = a_destination(credentials=PARAMETER)
-    known: dict[str, Any] = {
-        "destinations": FakeDestinations({me.id: me}),
-        "secrets": FakeSecrets({PARAMETER: TOKEN}),
-        "watches": FakeWatches([a_watch("w1")]),
-        "stats": figures(),
-    }
-    return FakeStack(**{**known, **changes})
-
-
-def findings(world: World) -> dict[tuple[str, str], list[str]]:
-    """What is said, with the remedy, by check and verdict."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for each in json.loads(lago(world, "doctor", "--json").stdout):
-        said = f"{each['said']} → {each['remedy']}" if each.get("remedy") else each["said"]
-        found.setdefault((each["check"], each["verdict"]), []).append(said)
-    return found
-
-
-def troubles(world: World) -> dict[tuple[str, str], list[str]]:
-    """Findings that are not fine."""
-    return {name: said for name, said in findings(world).items() if name[1] != "fine"}
 
 
 def test_a_stack_that_is_well_has_no_trouble_and_every_check_says_so() -> None:
@@ -214,82 +163,6 @@ def test_a_cycle_that_never_finished_is_said_where_the_next_is_not_due_yet() -> 
     found = troubles(a_world(a_stack(stats=figures(cycles=[crashed])), deployment=hourly))
 
     assert "shard 1: last cycle 30 min ago, and it never finished" in found["schedule", "wrong"][0]
-
-
-@pytest.mark.parametrize(
-    ("secret", "said"),
-    [
-        ({}, f"{PARAMETER} is not there → run `lago setup`"),
-        ({PARAMETER: " \n"}, "is empty"),
-        ({PARAMETER: "hunter2"}, "holds nothing that telegram can use"),
-    ],
-)
-def test_a_secret_that_cannot_be_one_is_said(secret: dict[str, str], said: str) -> None:
-    found = troubles(a_world(a_stack(secrets=FakeSecrets(secret))))
-
-    assert list(found) == [("secrets", "wrong")]
-    assert said in found["secrets", "wrong"][0]
-
-
-ON_DEMAND = PARAMETERS | {"MailFrom": "lago@example.org", "UseApprise": "true"}
-GOOD = {
-    "slack": "https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/abcdefghijklmnopqrstuvwx",
-    "discord": "https://discord.com/api/webhooks/123456789012345678/abcdefghijklmnopqrstuvwxyz",
-    "webhook": json.dumps({"url": "https://example.org/h", "keys": ["whsec_" + "A" * 43 + "="]}),
-    "ntfy": json.dumps({"url": "https://ntfy.sh/topic", "token": ""}),
-    "email": json.dumps({"unsubscribe_key": "k"}),
-    "apprise": "pover://user@token",
-    "a channel of a later version": "anything",
-}
-
-
-def other(channel: str, secret: str) -> FakeStack:
-    """A stack whose only destination is on another channel."""
-    name = f"/lago/test/destinations/x/{channel}"
-    made = a_destination(id=DestinationId("x"), channel=channel, address="example.org", credentials=name)
-    return a_stack(
-        destinations=FakeDestinations({made.id: made}),
-        secrets=FakeSecrets({name: secret}),
-        watches=FakeWatches([a_watch("w1", destinations=("x",))]),
-    )
-
-
-@pytest.mark.parametrize("channel", GOOD)
-def test_the_secrets_of_other_channels_are_looked_at_too(channel: str) -> None:
-    deployment = FakeDeployment(parameters=ON_DEMAND)
-
-    assert troubles(a_world(other(channel, f" {GOOD[channel]}\n"), deployment=deployment)) == {}
-
-
-@pytest.mark.parametrize("channel", [name for name in GOOD if not name.startswith("a ")])
-def test_a_damaged_secret_is_said_and_not_shown(channel: str) -> None:
-    world = a_world(other(channel, '{"unsubscribe": "hunter2'), deployment=FakeDeployment(parameters=ON_DEMAND))
-
-    (said,) = troubles(world)["secrets", "wrong"]
-
-    assert said == (
-        f"/lago/test/destinations/x/{channel} holds nothing that {channel} can use "
-        "→ add the destination again with `lago destination add`"
-    )
-
-
-def test_the_mail_server_s_secret_is_looked_at_and_then_ses_does_not_matter() -> None:
-    given = ON_DEMAND | {"SmtpParameter": "/lago/test/smtp"}
-    stack = other("email", GOOD["email"])
-    world = a_world(stack, deployment=FakeDeployment(parameters=given, sandbox=True))
-
-    assert "/lago/test/smtp is not there" in troubles(world)["secrets", "wrong"][0]
-    stack.secrets.put("/lago/test/smtp", "http://hunter2")
-    assert "holds nothing that mail server can use" in troubles(world)["secrets", "wrong"][0]
-    stack.secrets.put("/lago/test/smtp", "smtps://user:hunter2@mail.example.org")
-    assert troubles(world) == {}
-
-
-@pytest.mark.parametrize(("channel", "said"), [("email", "MailFrom is empty"), ("apprise", "UseApprise is not true")])
-def test_a_channel_that_the_parameters_leave_out_is_said(channel: str, said: str) -> None:
-    found = troubles(a_world(other(channel, GOOD[channel])))
-
-    assert said in found["parameters", "wrong"][0]
 
 
 def test_a_token_that_telegram_does_not_know_is_said_and_no_chat_is_asked_for() -> None:
