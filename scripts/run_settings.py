@@ -4,10 +4,12 @@ import argparse
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from scripts.local_stack.errors import LocalStackError
 from scripts.local_stack.ports import LOOPBACK
+from scripts.local_stack.stack import ROOT
 
 REAL_MARKETPLACE = "https://www.willhaben.at"
 REAL_TELEGRAM = "https://api.telegram.org"
@@ -111,4 +113,18 @@ def _parameters(text: str) -> dict[str, str]:
     for name, sign, _ in pairs:
         if not (sign and name.isalnum()):
             raise LocalStackError(f"PARAMETERS: got {text!r}, expected NAME=VALUE … with the template's parameters")
+    known = _template_parameters() if pairs else frozenset[str]()
+    for name, _, _ in pairs:
+        if name not in known:  # which `sam deploy` would pass over in silence
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else "template.yaml has their names"
+            raise LocalStackError(f"PARAMETERS: {name} is no parameter of the template: {hint}")
     return {name: value for name, _, value in pairs}
+
+
+def _template_parameters() -> frozenset[str]:
+    """Their names, read without a YAML parser, which only SAM's environment has."""
+    section = (ROOT / "template.yaml").read_text(encoding="utf-8").partition("\nParameters:\n")[2]
+    return frozenset(
+        re.findall(r"^  (\w+):$", re.split(r"^\S", section, maxsplit=1, flags=re.MULTILINE)[0], re.MULTILINE)
+    )

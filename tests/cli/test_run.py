@@ -92,6 +92,12 @@ def test_the_contact_for_the_marketplace_is_taken_as_it_is() -> None:
     assert read_settings({}, []).contact == ""
 
 
+def test_every_parameter_of_the_template_is_taken() -> None:
+    given = dict.fromkeys(source()["Parameters"], "1")
+
+    assert read_settings({"PARAMETERS": " ".join(f"{name}=1" for name in given)}, []).parameters == given
+
+
 def test_template_parameters_are_passed_on() -> None:
     settings = read_settings({"PARAMETERS": "RetryBaseSeconds=5  ScheduleRate=rate(2_minutes)"}, [])
 
@@ -113,6 +119,11 @@ def test_it_may_stop_by_itself() -> None:
         ({"CONTACT": "me (at home)"}, "CONTACT: got 'me (at home)', expected a mail or web address"),
         ({"WILLHABEN_BASE_URL": "www.willhaben.at"}, "WILLHABEN_BASE_URL: got 'www.willhaben.at'"),
         ({"TELEGRAM_API_URL": "https://api.telegram.org/bot"}, "TELEGRAM_API_URL: got"),
+        (
+            {"PARAMETERS": "RetryBaseSecond=5"},
+            "RetryBaseSecond is no parameter of the template: did you mean RetryBaseS",
+        ),
+        ({"PARAMETERS": "Type=5"}, "PARAMETERS: Type is no parameter of the template: "),
         ({"PARAMETERS": "fast please"}, "PARAMETERS: got 'fast please', expected NAME=VALUE"),
     ],
 )
