@@ -121,7 +121,7 @@ def test_it_may_stop_by_itself() -> None:
         ({"TELEGRAM_API_URL": "https://api.telegram.org/bot"}, "TELEGRAM_API_URL: got"),
         (
             {"PARAMETERS": "RetryBaseSecond=5"},
-            "RetryBaseSecond is no parameter of the template: did you mean RetryBaseS",
+            "PARAMETERS: RetryBaseSecond is no parameter of the template: did you mean ",
         ),
         ({"PARAMETERS": "Type=5"}, "PARAMETERS: Type is no parameter of the template: "),
         ({"PARAMETERS": "fast please"}, "PARAMETERS: got 'fast please', expected NAME=VALUE"),
