@@ -249,9 +249,8 @@ class Courier:
             reason = f"this version knows no channel {destination.channel!r}"
             return Outcome(kind=OutcomeKind.GATE, reason=reason, retry_after=PARKED)
         try:
-            # a test tells whether the secret that was given just now is right
-            tested = any(each.kind == "test" for each in message.notifications)
-            secret = self._secrets.get(destination.credentials, anew=tested)
+            fresh = any(self.settings.policies.of(each.kind).fresh_secret for each in message.notifications)
+            secret = self._secrets.get(destination.credentials, anew=fresh)
         except LagoError as error:
             return Outcome(kind=OutcomeKind.OUTAGE, reason=str(error))
         ends = self.clock() + channel.timeout

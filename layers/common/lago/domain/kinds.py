@@ -29,6 +29,8 @@ class KindPolicy(Struct, frozen=True, kw_only=True):
     urgent: bool = False
     resend: bool = True
     """Sent again when no answer came: once too often rather than never. Without it, such a one is dead."""
+    fresh_secret: bool = False
+    """Sent with the secret as it is stored now, whatever is cached."""
 
 
 KINDS: Mapping[EventKind, KindPolicy] = {
@@ -37,7 +39,8 @@ KINDS: Mapping[EventKind, KindPolicy] = {
     # whoever made the watch is waiting for it
     "watch_live": KindPolicy(urgent=True),
     "operator_alert": KindPolicy(preset="patient", expiry=Milliseconds(7 * DAY), urgent=True),
-    "test": KindPolicy(expiry=HOUR, urgent=True),
+    # it tells whether the secret that was given just now is right
+    "test": KindPolicy(expiry=HOUR, urgent=True, fresh_secret=True),
 }
 """Every kind, as it is agreed where no setting says otherwise."""
 
